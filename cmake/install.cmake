@@ -1,0 +1,5 @@
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/app/main.cc)
+  add_executable(pagoda src/app/main.cc)
+  target_link_libraries(pagoda PRIVATE pagoda_app)
+  install(TARGETS pagoda RUNTIME DESTINATION bin)
+endif()

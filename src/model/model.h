@@ -1,0 +1,43 @@
+// A loaded model: weights packed for one device, and the forward pass over a batch of paged sequences.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "kernels/compute.h"
+#include "model/forward_batch.h"
+#include "model/kv_cache.h"
+#include "model/model_config.h"
+#include "model/weight_source.h"
+#include "tensor/tensor_view.h"
+
+namespace pagoda::model {
+
+// How linear layers compute. kAuto takes what the file's weights are made for.
+enum class Precision {
+  kAuto,      // quantised weights: kInt8; bf16 weights: kBFloat16; f16 and f32 weights: kFloat32 activations
+  kFloat32,   // weights dequantised to f32, f32 activations, f32 KV: the reference
+  kBFloat16,  // weights and activations rounded to bf16, sums in f32
+  kInt8,      // weights as quantised in the file, activations quantised to int8 in blocks of 32
+};
+
+struct LoadOptions {
+  Precision precision = Precision::kAuto;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const ModelConfig& config() const = 0;
+  virtual int64_t weight_bytes() const = 0;  // as packed
+  virtual Precision precision() const = 0;
+  // Computes KV for every row into `cache` and writes the logits of batch.logit_rows, f32 [logit_rows, vocabulary].
+  // One call at a time.
+  virtual void forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) = 0;
+};
+
+// Reads the config, finds the architecture's row, packs the weights in parallel. `compute` must outlive the model.
+Result<std::unique_ptr<Model>> load_model(const WeightSource& source, const LoadOptions& options,
+                                          kernels::Compute& compute);
+
+}  // namespace pagoda::model

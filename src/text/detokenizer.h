@@ -1,0 +1,25 @@
+// Token ids of one answer → text, piece by piece, never half a character.
+#pragma once
+
+#include <string>
+
+#include "text/tokenizer.h"
+
+namespace pagoda::text {
+
+class Detokenizer {
+ public:
+  Detokenizer(const Tokenizer& tokenizer, bool skip_special);
+  // What became complete with this token: whole UTF-8 characters, possibly none yet.
+  std::string accept(int32_t token);
+  // What is still held back, once no token will come: incomplete bytes become U+FFFD.
+  std::string flush();
+
+ private:
+  const Tokenizer& tokenizer_;
+  bool skip_special_;
+  bool at_start_ = true;
+  std::string held_;  // an unfinished character's first bytes
+};
+
+}  // namespace pagoda::text
