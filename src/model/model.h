@@ -31,12 +31,13 @@ class Model {
   virtual const ModelConfig& config() const = 0;
   virtual int64_t weight_bytes() const = 0;  // as packed
   virtual Precision precision() const = 0;
-  // Computes KV for every row into `cache` and writes the logits of batch.logit_rows, f32 [logit_rows, vocabulary].
-  // One call at a time.
+  // Computes KV for every row into `cache` and writes the logits of batch.logit_rows, f32 [logit_rows,
+  // vocabulary]. One call at a time.
   virtual void forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) = 0;
 };
 
-// Reads the config, finds the architecture's row, packs the weights in parallel. `compute` must outlive the model.
+// Reads the config, finds the architecture's row, packs the weights in parallel. `compute` must outlive the
+// model.
 Result<std::unique_ptr<Model>> load_model(const WeightSource& source, const LoadOptions& options,
                                           kernels::Compute& compute);
 
