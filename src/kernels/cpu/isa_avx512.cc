@@ -28,12 +28,14 @@ namespace pagoda::kernels {
 namespace avx512 {
 namespace {
 
-#include "kernels/cpu/vec_avx512.h"
 // Order matters: later bodies use earlier ones.
-#include "kernels/cpu/attention_body.h"
+// clang-format off
+#include "kernels/cpu/vec_avx512.h"
 #include "kernels/cpu/elementwise_body.h"
-#include "kernels/cpu/linear_float_body.h"
 #include "kernels/cpu/linear_int8_body.h"
+#include "kernels/cpu/linear_float_body.h"
+#include "kernels/cpu/attention_body.h"
+// clang-format on
 
 }  // namespace
 }  // namespace avx512

@@ -226,7 +226,7 @@ class PagedAttention : public ::testing::TestWithParam<AttentionCase> {
     k_ = random.floats(tokens * static_cast<size_t>(c.kv_heads * c.head_dim));
     v_ = random.floats(tokens * static_cast<size_t>(c.kv_heads * c.head_dim));
     const int blocks = (c.context + c.rows + c.block_size - 1) / c.block_size;
-    for (int i = 0; i < blocks; ++i) table_[static_cast<size_t>(i)] = blocks - 1 - i;
+    for (int i = blocks - 1; i >= 0; --i) table_.push_back(i);  // not in order
   }
 
   // Tokens are written and attended in chunks; returns all tokens' outputs from `context` on.
