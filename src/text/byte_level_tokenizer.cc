@@ -131,16 +131,17 @@ void ByteLevelTokenizer::merge_word(std::string_view word, std::vector<int32_t>&
   Symbol short_word[kScanLimit];
   std::vector<Symbol> long_word(word.size() > kScanLimit ? word.size() : 0);
   const std::span<Symbol> symbols(long_word.empty() ? short_word : long_word.data(), word.size());
+  // A byte that the vocabulary lacks is dropped before anything merges, as the reference does: <unk> in the
+  // midst of a text would be read as the special token that it is.
+  size_t count = 0;
   for (size_t i = 0; i < word.size(); ++i) {
-    symbols[i] = {static_cast<uint32_t>(i), 1, token_of_byte_[static_cast<unsigned char>(word[i])]};
+    const int32_t token = token_of_byte_[static_cast<unsigned char>(word[i])];
+    if (token >= 0) symbols[count++] = {static_cast<uint32_t>(i), 1, token};
   }
-  const size_t count = merge_pairs(symbols, [this](const Symbol& left, const Symbol& right) {
+  count = merge_pairs(symbols.first(count), [this](const Symbol& left, const Symbol& right) {
     return merges_.find(left.token, right.token);
   });
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t token = symbols[i].token >= 0 ? symbols[i].token : vocabulary().unknown();
-    if (token >= 0) out.push_back(token);
-  }
+  for (size_t i = 0; i < count; ++i) out.push_back(symbols[i].token);
 }
 
 }  // namespace pagoda::text

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "text/unicode_classes.h"
 #include "text/utf8.h"
 
 namespace pagoda::text {
@@ -13,6 +14,13 @@ namespace {
 
 int combining_class(utf8proc_int32_t code_point) {
   return utf8proc_get_property(code_point)->combining_class;
+}
+
+bool is_inert(char32_t code_point) {
+  const CodePointRange* end = kInertCodePoints + kInertCodePointRangeCount;
+  const CodePointRange* range = std::lower_bound(
+      kInertCodePoints, end, code_point, [](const CodePointRange& r, char32_t c) { return r.last < c; });
+  return range != end && range->first <= code_point;
 }
 
 std::vector<utf8proc_int32_t> decompose(std::string_view text) {
@@ -50,6 +58,19 @@ void order_marks(std::vector<utf8proc_int32_t>& code_points) {
   }
 }
 
+// Appends the normal form of a text without inert characters.
+void append_nfc(std::string_view text, std::string& out) {
+  std::vector<utf8proc_int32_t> code_points = decompose(text);
+  order_marks(code_points);
+  const auto count =
+      utf8proc_normalize_utf32(code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()),
+                               static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
+  PAGODA_CHECK(count >= 0, "composing shortens");
+  for (utf8proc_ssize_t i = 0; i < count; ++i) {
+    append_utf8(out, static_cast<char32_t>(code_points[static_cast<size_t>(i)]));
+  }
+}
+
 }  // namespace
 
 bool may_need_nfc(std::string_view text) {
@@ -58,17 +79,20 @@ bool may_need_nfc(std::string_view text) {
 }
 
 std::string to_nfc(std::string_view text) {
-  std::vector<utf8proc_int32_t> code_points = decompose(text);
-  order_marks(code_points);
-  const auto count =
-      utf8proc_normalize_utf32(code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()),
-                               static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
-  PAGODA_CHECK(count >= 0, "composing shortens");
   std::string out;
   out.reserve(text.size());
-  for (utf8proc_ssize_t i = 0; i < count; ++i) {
-    append_utf8(out, static_cast<char32_t>(code_points[static_cast<size_t>(i)]));
+  size_t begin = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char character = first_utf8_char(text.substr(at));
+    const size_t next = at + static_cast<size_t>(character.length);
+    if (is_inert(character.code_point)) {
+      append_nfc(text.substr(begin, at - begin), out);
+      out += text.substr(at, next - at);
+      begin = next;
+    }
+    at = next;
   }
+  append_nfc(text.substr(begin), out);
   return out;
 }
 

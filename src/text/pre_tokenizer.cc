@@ -24,8 +24,47 @@ void append_triples(std::string_view run, std::vector<std::string_view>& words) 
   }
 }
 
+// 0-9 and the bytes that GPT-2's alphabet writes as ² ³ ¹ ¼ ½ ¾.
+bool is_byte_digit(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte >= '0' && byte <= '9') || byte == 0xB2 || byte == 0xB3 || byte == 0xB9 ||
+         (byte >= 0xBC && byte <= 0xBE);
+}
+
+// A run of byte digits: every three ASCII digits are a word, and so is what lies between.
+void append_byte_digits(std::string_view run, std::vector<std::string_view>& words) {
+  const auto is_ascii = [&](size_t i) { return static_cast<unsigned char>(run[i]) < 0x80; };
+  size_t done = 0;
+  for (size_t i = 0; i + 3 <= run.size();) {
+    if (!is_ascii(i) || !is_ascii(i + 1) || !is_ascii(i + 2)) {
+      ++i;
+      continue;
+    }
+    if (i > done) words.push_back(run.substr(done, i - done));
+    words.push_back(run.substr(i, 3));
+    done = i += 3;
+  }
+  if (done < run.size()) words.push_back(run.substr(done));
+}
+
+void split_byte_digits(std::string_view text, std::vector<std::string_view>& words) {
+  for (size_t begin = 0; begin < text.size();) {
+    const bool digits = is_byte_digit(text[begin]);
+    size_t end = begin + 1;
+    while (end < text.size() && is_byte_digit(text[end]) == digits) ++end;
+    const std::string_view part = text.substr(begin, end - begin);
+    if (digits) {
+      append_byte_digits(part, words);
+    } else {
+      words.push_back(part);
+    }
+    begin = end;
+  }
+}
+
 void split_at_matches(std::string_view text, SplitKind kind, const UnicodeRegex& regex,
                       std::vector<std::string_view>& words) {
+  if (kind == SplitKind::kByteDigits) return split_byte_digits(text, words);
   size_t done = 0, from = 0;
   while (from < text.size()) {
     const UnicodeRegex::Match match = regex.find(text, from);

@@ -37,11 +37,25 @@ constexpr std::string_view kDeepSeek3Words =
     R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)"
     R"(| ?[\p{P}\p{S}]+[\r\n]*|)" SPACE_END;
 constexpr std::string_view kDeepSeekLetters =
-    R"(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼι)"
-    R"(ῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)";
-constexpr std::string_view kDeepSeekCjk = R"([一-龥ࠀ-一가-퟿]+)";
-constexpr std::string_view kCjkAndKana = R"([一-龥぀-ゟ゠-ヿ]+)";
-constexpr std::string_view kBloomWords = R"( ?[^(\s|.,!?…。，、।۔،)]+)";
+    R"(\s?[A-Za-z\x{b5}\x{c0}-\x{d6}\x{d8}-\x{f6}\x{f8}-\x{1ba}\x{1bc}-\x{1bf}\x{1c4}-\x{293})"
+    R"(\x{295}-\x{2af}\x{370}-\x{373}\x{376}\x{377}\x{37b}-\x{37d}\x{37f}\x{386}\x{388}-\x{38a})"
+    R"(\x{38c}\x{38e}-\x{3a1}\x{3a3}-\x{3f5}\x{3f7}-\x{481}\x{48a}-\x{52f}\x{531}-\x{556})"
+    R"(\x{10a0}-\x{10c5}\x{13a0}-\x{13f5}\x{13f8}-\x{13fd}\x{1c90}-\x{1cba}\x{1cbd}-\x{1cbf})"
+    R"(\x{1d00}-\x{1d2b}\x{1d6b}-\x{1d77}\x{1d79}-\x{1d9a}\x{1e00}-\x{1f15}\x{1f18}-\x{1f1d})"
+    R"(\x{1f20}-\x{1f45}\x{1f48}-\x{1f4d}\x{1f50}-\x{1f57}\x{1f59}\x{1f5b}\x{1f5d})"
+    R"(\x{1f5f}-\x{1f7d}\x{1f80}-\x{1fb4}\x{1fb6}-\x{1fbc}\x{1fbe}\x{1fc2}-\x{1fc4})"
+    R"(\x{1fc6}-\x{1fcc}\x{1fd0}-\x{1fd3}\x{1fd6}-\x{1fdb}\x{1fe0}-\x{1fec}\x{1ff2}-\x{1ff4})"
+    R"(\x{1ff6}-\x{1ffc}\x{2102}\x{2107}\x{210a}-\x{2113}\x{2115}\x{2119}-\x{211d}\x{2124})"
+    R"(\x{2126}\x{2128}\x{212a}-\x{212d}\x{212f}-\x{2134}\x{2139}\x{213c}-\x{213f})"
+    R"(\x{2145}-\x{2149}\x{214e}\x{2183}\x{2184}\x{2c00}-\x{2c7b}\x{2c7e}-\x{2ce4})"
+    R"(\x{2ceb}-\x{2cee}\x{2cf2}\x{2cf3}\x{a640}-\x{a66d}\x{a680}-\x{a69b}\x{a722}-\x{a76f})"
+    R"(\x{a771}-\x{a787}\x{a78b}-\x{a78e}\x{ab70}-\x{abbf}\x{fb00}-\x{fb06}\x{fb13}-\x{fb17})"
+    R"(\x{ff21}-\x{ff3a}\x{ff41}-\x{ff5a}\x{10400}-\x{1044f}\x{104b0}-\x{104d3})"
+    R"(\x{104d8}-\x{104fb}\x{10c80}-\x{10cb2}\x{10cc0}-\x{10cf2}\x{118a0}-\x{118df})"
+    R"(\x{1e900}-\x{1e943}]+)";
+constexpr std::string_view kDeepSeekCjk = R"([\x{4e00}-\x{9fa5}\x{800}-\x{4e00}\x{ac00}-\x{d7ff}]+)";
+constexpr std::string_view kCjkAndKana = R"([\x{4e00}-\x{9fa5}\x{3040}-\x{309f}\x{30a0}-\x{30ff}]+)";
+constexpr std::string_view kBloomWords = R"( ?[^(\s|.,!?\x{2026}\x{3002}\x{ff0c}\x{3001}\x{964}\x{6d4}\x{60c})]+)";
 
 using enum SplitKind;
 constexpr SplitStep kGpt2Steps[] = {{kIsolate, kGpt2}};
@@ -55,13 +69,12 @@ constexpr SplitStep kKimiK2Steps[] = {{kIsolate, kKimiK2}};
 constexpr SplitStep kDeepSeek3Steps[] = {
     {kIsolate, R"(\p{N}{1,3})"}, {kIsolate, kCjkAndKana}, {kIsolate, kDeepSeek3Words}};
 constexpr SplitStep kDeepSeekLlmSteps[] = {
-    {kIsolate, R"([\r\n])"}, {kIsolate, kDeepSeekLetters}, {kIsolate, R"(\s?[!-/:-~！-／：-～‘-‟　-。]+)"},
+    {kIsolate, R"([\r\n])"}, {kIsolate, kDeepSeekLetters}, {kIsolate, R"(\s?[!-/:-~\x{ff01}-\x{ff0f}\x{ff1a}-\x{ff5e}\x{2018}-\x{201f}\x{3000}-\x{3002}]+)"},
     {kIsolate, R"(\s+$)"},   {kIsolate, kDeepSeekCjk},     {kEachDigit, {}}};
 constexpr SplitStep kDeepSeekCoderSteps[] = {
     {kIsolate, R"([\r\n])"}, {kIsolate, R"(\s?\p{L}+)"}, {kIsolate, R"(\s?\p{P}+)"},
     {kIsolate, kDeepSeekCjk}, {kEachDigit, {}}};
-constexpr SplitStep kFalconSteps[] = {
-    {kIsolate, R"([\p{P}$+<=>^`|~]+)"}, {kIsolate, kGpt2}, {kIsolate, R"(\p{N}+)"}, {kIsolate, "[0-9][0-9][0-9]"}};
+constexpr SplitStep kFalconSteps[] = {{kIsolate, R"([\p{P}$+<=>^`|~]+)"}, {kIsolate, kGpt2}, {kByteDigits, {}}};
 constexpr SplitStep kDefaultSteps[] = {
     {kIsolate, R"([\p{P}$+<=>^|~]+)"}, {kIsolate, kGpt2}, {kIsolate, R"(\p{N}+)"}, {kIsolate, "[0-9][0-9][0-9]"}};
 constexpr SplitStep kBloomSteps[] = {{kIsolate, kBloomWords}};
@@ -82,7 +95,7 @@ constexpr SplitStep kJais2Steps[] = {{kIsolate,
     R"(\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)"
     R"(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})"}};
 constexpr SplitStep kYoutuSteps[] = {
-    {kIsolate, R"([가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+)"},
+    {kIsolate, R"([\x{ac00}-\x{d7a3}\x{3131}-\x{318e}]+|[\x{ff01}\x{2026}\x{201c}\x{201d}\x{2018}\x{2019}\x{2014}\x{ff1a}\x{ff1b}\x{ff0c}\x{3001}-\x{303f}\x{fe30}-\x{fe4f}]+|[\x{3105}-\x{312f}]+|[\x{4e00}-\x{9fa5}\x{3040}-\x{309f}\x{30a0}-\x{30ff}]+)"},
     {kIsolate, LEAD "[" UPPER "]*[" LOWER "]+" CONTRACTION "?|" LEAD "[" UPPER "]+[" LOWER "]*" CONTRACTION
                R"(?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)" SPACE_END}};
 // \d{1,3}(?=(?:\d{3})*\b), told without its quadratic look-ahead: the run must end at a word's end.

@@ -13,6 +13,8 @@ enum class SplitKind {
   kIsolate,       // each match is a word, and so is each gap between matches
   kEachDigit,     // each numeric character is a word (the pattern is not used)
   kDigitTriples,  // each match is a run of digits, cut into threes from its right end
+  kByteDigits,    // each run of bytes that GPT-2's alphabet writes as numeric characters is a word (no
+                // pattern); of ASCII digits, every three. Words are bytes afterwards: only as the last step
 };
 
 struct SplitStep {

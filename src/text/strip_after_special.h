@@ -12,6 +12,7 @@
 namespace pagoda::text {
 
 inline constexpr std::string_view kNamesThatStripAfterSpecial[] = {"phi-3", "phi3"};
+inline constexpr std::string_view kTokensThatNeverStrip[] = {"<s>", "<unk>", "<|endoftext|>"};
 
 inline bool strips_after_special(const model::WeightMetadata& metadata) {
   std::string name(metadata.text("general.name").value_or(""));

@@ -18,6 +18,14 @@ extern const char kWhiteSpace[];  // what \s is to the reference: Unicode's Whit
 extern const char
     kNewerNumbers[];  // for the splitting of digits, which follows a still newer Unicode than \p{N}
 
+struct CodePointRange {
+  char32_t first;
+  char32_t last;
+};
+// To utf8proc they decompose or combine, to the reference they do neither. In ascending order.
+extern const CodePointRange kInertCodePoints[];
+extern const int kInertCodePointRangeCount;
+
 // `pattern` with \s, \S (only outside of brackets) and \p{…} spelled out so that PCRE2 decides as the
 // reference.
 std::string spell_out_classes(std::string_view pattern);

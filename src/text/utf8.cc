@@ -60,6 +60,12 @@ size_t valid_utf8_prefix(std::string_view bytes) {
   return i;
 }
 
+bool is_white_space(char32_t c) {
+  return (c >= 0x9 && c <= 0xD) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+         c == 0x3000;
+}
+
 void append_utf8(std::string& out, char32_t code_point) {
   const auto byte = [&](char32_t value) { out += static_cast<char>(value); };
   if (code_point < 0x80) {

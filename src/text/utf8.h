@@ -23,6 +23,8 @@ Utf8Char first_utf8_char(std::string_view bytes);
 // How many leading bytes are whole valid characters.
 size_t valid_utf8_prefix(std::string_view bytes);
 
+bool is_white_space(char32_t code_point);  // Unicode's property White_Space
+
 void append_utf8(std::string& out, char32_t code_point);
 
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";

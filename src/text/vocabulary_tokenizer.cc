@@ -3,10 +3,25 @@
 #include <algorithm>
 #include <deque>
 
+#include "text/strip_after_special.h"
+#include "text/utf8.h"
+
 namespace pagoda::text {
 namespace {
 
-constexpr std::string_view kAsciiSpace = " \t\n\v\f\r";
+size_t skip_white_space(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    const Utf8Char character = first_utf8_char(text.substr(at));
+    if (!character.valid || !is_white_space(character.code_point)) break;
+    at += static_cast<size_t>(character.length);
+  }
+  return at;
+}
+
+bool may_strip(std::string_view special) {
+  return std::find(std::begin(kTokensThatNeverStrip), std::end(kTokensThatNeverStrip), special) ==
+         std::end(kTokensThatNeverStrip);
+}
 
 // GGUF writes user-defined runs of spaces as they are, but the reference looks for their escaped form ("▁▁");
 // runs of real spaces come about by merging (sentence_piece_tokenizer.h).
@@ -55,9 +70,7 @@ std::vector<int32_t> VocabularyTokenizer::encode(std::string_view text, const En
     if (match.token < 0) break;
     out.push_back(match.token);
     at = match.begin + match.length;
-    if (strip_after_special_ && is_special(match.token)) {
-      at = std::min(text.find_first_not_of(kAsciiSpace, at), text.size());
-    }
+    if (strip_after_special_ && may_strip(piece(match.token))) at = skip_white_space(text, at);
   }
   if (options.add_special && vocabulary_.adds_eos()) out.push_back(vocabulary_.eos());
   return out;

@@ -25,7 +25,7 @@ class VocabularyTokenizer : public Tokenizer {
   bool adds_bos() const final { return vocabulary_.adds_bos(); }
 
  protected:
-  // `strip_after_special`: white space that follows a control token belongs to it and is dropped (Phi-3).
+  // `strip_after_special`: white space that follows an added token belongs to it and is dropped (Phi-3).
   VocabularyTokenizer(Vocabulary vocabulary, bool strip_after_special);
   // Appends the tokens of a text without added tokens; not empty, not necessarily UTF-8.
   virtual void encode_text(std::string_view text, std::vector<int32_t>& out) const = 0;
