@@ -6,3 +6,10 @@ add_library(third_party_base INTERFACE)
 target_compile_definitions(third_party_base INTERFACE
   FMT_HEADER_ONLY SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL_HO)
 target_link_libraries(third_party_base INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+# text: regular expressions and normal forms, from static archives so that the tarball needs no .so.
+find_library(PAGODA_PCRE2 NAMES libpcre2-8.a REQUIRED)
+find_library(PAGODA_UTF8PROC NAMES libutf8proc.a REQUIRED)
+add_library(third_party_text INTERFACE)
+target_compile_definitions(third_party_text INTERFACE PCRE2_STATIC UTF8PROC_STATIC)
+target_link_libraries(third_party_text INTERFACE ${PAGODA_PCRE2} ${PAGODA_UTF8PROC})

@@ -1,0 +1,75 @@
+#include "text/pre_tokenizer.h"
+
+#include "base/format.h"
+#include "text/unicode_classes.h"
+#include "text/utf8.h"
+
+namespace pagoda::text {
+namespace {
+
+size_t char_length(std::string_view text, size_t at) {
+  return static_cast<size_t>(first_utf8_char(text.substr(at)).length);
+}
+
+// A run of digits in threes, the first group being what is left over.
+void append_triples(std::string_view run, std::vector<std::string_view>& words) {
+  std::vector<size_t> begins;
+  for (size_t at = 0; at < run.size(); at += char_length(run, at)) begins.push_back(at);
+  const size_t digits = begins.size();
+  for (size_t i = 0; i < digits;) {
+    const size_t group = i == 0 && digits % 3 != 0 ? digits % 3 : 3;
+    const size_t end = i + group < digits ? begins[i + group] : run.size();
+    words.push_back(run.substr(begins[i], end - begins[i]));
+    i += group;
+  }
+}
+
+void split_at_matches(std::string_view text, SplitKind kind, const UnicodeRegex& regex,
+                      std::vector<std::string_view>& words) {
+  size_t done = 0, from = 0;
+  while (from < text.size()) {
+    const UnicodeRegex::Match match = regex.find(text, from);
+    if (!match.found) break;
+    if (match.end == match.begin) {
+      from = match.begin + (match.begin < text.size() ? char_length(text, match.begin) : 1);
+      continue;
+    }
+    if (match.begin > done) words.push_back(text.substr(done, match.begin - done));
+    const std::string_view word = text.substr(match.begin, match.end - match.begin);
+    if (kind == SplitKind::kDigitTriples) {
+      append_triples(word, words);
+    } else {
+      words.push_back(word);
+    }
+    done = from = match.end;
+  }
+  if (done < text.size()) words.push_back(text.substr(done));
+}
+
+}  // namespace
+
+Result<PreTokenizer> PreTokenizer::make(const PreTokenizerRule& rule) {
+  PreTokenizer made;
+  for (const SplitStep& step : rule.steps) {
+    const std::string pattern = step.kind == SplitKind::kEachDigit ? format("[\\p{{N}}{}]", kNewerNumbers)
+                                                                   : std::string(step.pattern);
+    PAGODA_ASSIGN(UnicodeRegex regex, UnicodeRegex::compile(pattern));
+    made.steps_.push_back({step.kind, std::move(regex)});
+  }
+  return made;
+}
+
+void PreTokenizer::split(std::string_view text, std::vector<std::string_view>& words) const {
+  if (text.empty()) return;
+  if (steps_.size() == 1) return split_at_matches(text, steps_[0].kind, steps_[0].regex, words);
+  std::vector<std::string_view> before = {text}, after;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    auto& target = i + 1 == steps_.size() ? words : after;
+    for (const std::string_view word : before)
+      split_at_matches(word, steps_[i].kind, steps_[i].regex, target);
+    before.swap(after);
+    after.clear();
+  }
+}
+
+}  // namespace pagoda::text
