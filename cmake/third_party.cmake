@@ -14,6 +14,7 @@ add_library(third_party_text INTERFACE)
 target_compile_definitions(third_party_text INTERFACE PCRE2_STATIC UTF8PROC_STATIC)
 target_link_libraries(third_party_text INTERFACE ${PAGODA_PCRE2} ${PAGODA_UTF8PROC})
 
+
 # HTTP: Boost's headers, with Asio and Beast compiled once (src/http/boost_asio_beast.cc) rather than in
 # every file that includes them; OpenSSL static, so that a release needs no libssl of the machine.
 find_package(Boost 1.81 REQUIRED)
