@@ -6,3 +6,8 @@ add_library(third_party_base INTERFACE)
 target_compile_definitions(third_party_base INTERFACE
   FMT_HEADER_ONLY SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL_HO)
 target_link_libraries(third_party_base INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+# app: YAML for --config, JSON.
+find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+add_library(third_party_app INTERFACE)
+target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP})
