@@ -82,7 +82,6 @@ std::string what_there_is(const std::string& wanted, const std::vector<CachedMod
 }  // namespace
 
 fs::path model_cache_folder() {
-  if (const std::string own = variable("PAGODA_CACHE"); !own.empty()) return fs::path(own) / "models";
   if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())
     return fs::path(xdg) / "pagoda" / "models";
   const std::string home = variable("HOME");

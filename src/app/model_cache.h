@@ -10,7 +10,7 @@
 
 namespace pagoda::app {
 
-// $PAGODA_CACHE, else $XDG_CACHE_HOME/pagoda, else ~/.cache/pagoda; /models under it.
+// $XDG_CACHE_HOME/pagoda/models, else ~/.cache/pagoda/models.
 std::filesystem::path model_cache_folder();
 
 struct CachedModel {
