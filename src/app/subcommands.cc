@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 
+#include "app/chat.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
@@ -31,6 +32,7 @@ constexpr std::array<std::string_view, 1> kRuntime = {"nvidia-container-runtime"
 constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
+    Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
     Subcommand{"smi", "a drop-in for nvidia-smi", kSmi, nullptr},

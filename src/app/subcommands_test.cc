@@ -45,9 +45,9 @@ TEST(Subcommands, ReadsThePlainForms) {
   EXPECT_EQ(serve.invocation.program, "pagoda serve");
   EXPECT_FALSE(serve.invocation.drop_in);
   EXPECT_THAT(serve.invocation.arguments, ElementsAre("m.gguf", "--port", "1"));
-  const Call help = call_of({"pagoda", "help", "serve"});
+  const Call help = call_of({"pagoda", "help", "chat"});
   ASSERT_EQ(help.kind, Call::Kind::kHelp);
-  EXPECT_EQ(help.subcommand->name, "serve");
+  EXPECT_EQ(help.subcommand->name, "chat");
 }
 
 TEST(Subcommands, ActsAsTheLinkSays) {
@@ -77,7 +77,7 @@ TEST(Subcommands, WhatIsNotThereSaysSoInOneLine) {
 TEST(Subcommands, ATypingErrorGetsTheNearest) {
   EXPECT_THAT(stderr_of({"pagoda", "serv"}, kExitUsage), HasSubstr("did you mean `pagoda serve`?"));
   EXPECT_THAT(stderr_of({"pagoda", "xyzzyx"}, kExitUsage), HasSubstr("`pagoda --help`"));
-  EXPECT_THAT(stderr_of({"pagoda", "help", "srve"}, kExitUsage), HasSubstr("`pagoda serve`"));
+  EXPECT_THAT(stderr_of({"pagoda", "help", "caht"}, kExitUsage), HasSubstr("`pagoda chat`"));
 }
 
 TEST(Subcommands, TheOverviewOffersOnlyWhatWorks) {
