@@ -25,3 +25,8 @@ target_compile_definitions(third_party_http INTERFACE
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ERROR_CODE_HEADER_ONLY
   BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+
+# app: YAML for --config, JSON.
+find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+add_library(third_party_app INTERFACE)
+target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP})
