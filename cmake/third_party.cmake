@@ -6,3 +6,27 @@ add_library(third_party_base INTERFACE)
 target_compile_definitions(third_party_base INTERFACE
   FMT_HEADER_ONLY SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL_HO)
 target_link_libraries(third_party_base INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+# text: regular expressions and normal forms, from static archives so that the tarball needs no .so.
+find_library(PAGODA_PCRE2 NAMES libpcre2-8.a REQUIRED)
+find_library(PAGODA_UTF8PROC NAMES libutf8proc.a REQUIRED)
+add_library(third_party_text INTERFACE)
+target_compile_definitions(third_party_text INTERFACE PCRE2_STATIC UTF8PROC_STATIC)
+target_link_libraries(third_party_text INTERFACE ${PAGODA_PCRE2} ${PAGODA_UTF8PROC})
+
+
+# HTTP: Boost's headers, with Asio and Beast compiled once (src/http/boost_asio_beast.cc) rather than in
+# every file that includes them; OpenSSL static, so that a release needs no libssl of the machine.
+find_package(Boost 1.81 REQUIRED)
+set(OPENSSL_USE_STATIC_LIBS TRUE)
+find_package(OpenSSL 3.0 REQUIRED)
+add_library(third_party_http INTERFACE)
+target_compile_definitions(third_party_http INTERFACE
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ERROR_CODE_HEADER_ONLY
+  BOOST_ASIO_NO_DEPRECATED)
+target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+
+# app: YAML for --config, JSON.
+find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+add_library(third_party_app INTERFACE)
+target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP})

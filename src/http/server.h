@@ -16,15 +16,15 @@ struct TlsFiles {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  int port = 8000;                            // 0: any free one, see port()
-  std::string unix_socket;                    // a path instead of host and port
-  TlsFiles tls;                               // empty: plain HTTP
+  int port = 8000;          // 0: any free one, see port()
+  std::string unix_socket;  // a path instead of host and port
+  TlsFiles tls;             // empty: plain HTTP
   int io_threads = 1;
-  int64_t max_body_bytes = int64_t{32} << 20; // above: 413
-  int max_connections = 4096;                 // above: 503 and close
-  double header_timeout_s = 30;               // from the first byte to the end of headers
+  int64_t max_body_bytes = int64_t{32} << 20;  // above: 413
+  int max_connections = 4096;                  // above: 503 and close
+  double header_timeout_s = 30;                // from the first byte to the end of headers
   double body_timeout_s = 120;
-  double idle_timeout_s = 120;                // keep-alive
+  double idle_timeout_s = 120;                    // keep-alive
   int64_t max_backlog_bytes = int64_t{16} << 20;  // unsent bytes of one stream before it counts as gone
 };
 
@@ -48,8 +48,10 @@ struct ServerHooks {
 
 class Server {
  public:
-  // Binds and starts to accept. A port in use is kUnavailable, naming the port and, where it can be told, who has it.
-  static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Router router, ServerHooks hooks);
+  // Binds and starts to accept. A port in use is kUnavailable, naming the port and, where it can be told, who
+  // has it.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Router router,
+                                               ServerHooks hooks);
   virtual ~Server() = default;  // closes everything
 
   virtual int port() const = 0;

@@ -35,7 +35,7 @@ void put_plain(uint8_t* tile, WeightEncoding encoding, int lane, int k, float va
 
 void put_codes(uint8_t* group, const PackedFormat& format, int lane, const int8_t* codes) {
   for (int k = 0; k < format.group; ++k) {
-    const uint8_t code = static_cast<uint8_t>(codes[k] + format.zero_point);
+    const uint8_t code = static_cast<uint8_t>(codes[k] + format.zero_point());
     if (format.bits == 8) {
       group[k / 4 * 64 + lane * 4 + k % 4] = code;
     } else {
@@ -143,9 +143,8 @@ PackedFormat native_format(DType dtype) {
   if (!is_quantised(dtype)) return plain_format(WeightEncoding::kF32);
   const QuantFormat& quant = quant_format_of(dtype);
   const bool narrow = quant.code_max - quant.code_min < 16;
-  const int zero_point = narrow ? -quant.code_min : 128;
   return {WeightEncoding::kQuantised, static_cast<uint8_t>(narrow ? 4 : 8), static_cast<uint8_t>(quant.group),
-          static_cast<uint8_t>(zero_point), quant.has_offset};
+          quant.has_offset};
 }
 
 Result<PackedMatrix> pack(std::span<const TensorView> tensors, PackedFormat format, ThreadPool& pool) {
@@ -195,11 +194,11 @@ float plain_weight(const uint8_t* tile, WeightEncoding encoding, int lane, int k
 }
 
 int packed_code(const uint8_t* group, const PackedFormat& format, int lane, int k) {
-  if (format.bits == 8) return group[k / 4 * 64 + lane * 4 + k % 4] - format.zero_point;
+  if (format.bits == 8) return group[k / 4 * 64 + lane * 4 + k % 4] - format.zero_point();
   const bool high = k >= format.group / 2;
   const int in_half = high ? k - format.group / 2 : k;
   const uint8_t both = group[in_half / 4 * 64 + lane * 4 + in_half % 4];
-  return (high ? both >> 4 : both & 15) - format.zero_point;
+  return (high ? both >> 4 : both & 15) - format.zero_point();
 }
 
 }  // namespace

@@ -7,10 +7,9 @@
 //   even quantised:   [k / group] groups, each     codes, then 16 f16 scales, then 16 f16 offsets if there
 //   are any
 //     8-bit codes: [group/4][16][4]           value + 128
-//     4-bit codes: [group/8][16][4]           value + zero_point; low nibbles hold the first half of the
-//     group
-//   weight = scale · (code − zero_point) + offset, all multiplied by the row's multiplier where there are
-//   some.
+//     4-bit codes: [group/8][16][4]           value + 8, or the value itself where there are offsets; low
+//                                             nibbles hold the first half of the group
+//   weight = scale · value + offset, all multiplied by the row's multiplier where there are some.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +34,11 @@ enum class WeightEncoding : uint8_t { kF32, kF16, kBF16, kQuantised };
 struct PackedFormat {
   WeightEncoding encoding = WeightEncoding::kF32;
   // Of kQuantised:
-  uint8_t bits = 0;        // 4 or 8
-  uint8_t group = 0;       // 16 or 32 elements share a scale
-  uint8_t zero_point = 0;  // 128 for 8-bit codes
+  uint8_t bits = 0;   // 4 or 8
+  uint8_t group = 0;  // 16 or 32 elements share a scale
   bool has_offset = false;
+
+  int zero_point() const { return bits == 8 ? 128 : has_offset ? 0 : 8; }  // code − zero_point = value
 
   size_t tile_bytes(int columns) const;
   bool operator==(const PackedFormat&) const = default;
@@ -62,7 +62,7 @@ struct PackedMatrix {
 // The format that keeps `dtype`'s own codes. Plain types keep their encoding.
 PackedFormat native_format(DType dtype);
 constexpr PackedFormat plain_format(WeightEncoding encoding) {
-  return {encoding, 0, 0, 0, false};
+  return {encoding, 0, 0, false};
 }
 
 // Stacks the tensors' rows into one matrix (q, k and v of one layer, say). All have the same columns; each

@@ -15,8 +15,9 @@ namespace pagoda::model {
 
 // How linear layers compute. kAuto takes what the file's weights are made for.
 enum class Precision {
-  kAuto,      // quantised weights: kInt8; bf16 weights: kBFloat16; f16 and f32 weights: kFloat32 activations
+  kAuto,      // by the type of the first layer's query weights: kInt8, kBFloat16, kFloat16 or kFloat32
   kFloat32,   // weights dequantised to f32, f32 activations, f32 KV: the reference
+  kFloat16,   // weights rounded to f16, f32 activations
   kBFloat16,  // weights and activations rounded to bf16, sums in f32
   kInt8,      // weights as quantised in the file, activations quantised to int8 in blocks of 32
 };

@@ -50,47 +50,133 @@ inline void load_value(const AttentionWork& work, int position, float* value) {
   }
 }
 
-// Scores of one query against 16 keys: even and odd dimensions are summed apart, for two chains of additions.
-inline F32x16 score(const float* q, const float* keys, int dims) {
-  F32x16 even = set(0.f), odd = set(0.f);
-  for (int d = 0; d < dims; d += 2) {
-    even = fma(load(keys + d * 16), set(q[d]), even);
-    odd = fma(load(keys + d * 16 + 16), set(q[d + 1]), odd);
+// Queries that go through a span together, to share what is loaded of its keys and values.
+struct QueryBlock {
+  const float* q[kQueries];  // [head_dim] each
+  float* state[kQueries];    // [head_dim + kPartialExtra] each
+  int lo[kQueries];          // positions [lo, hi) of the span are seen
+  int hi[kQueries];
+};
+
+// scores[n] is [32]: scale · q·k, -infinity where the query does not see the key.
+template <int kCount>
+inline void score_span(const QueryBlock& block, const float* keys, int dims, float scale,
+                       float (*scores)[kSpan]) {
+  constexpr float kNever = -__builtin_inff();
+  F32x16 sums[kCount][2];
+  for (int n = 0; n < kCount; ++n) sums[n][0] = sums[n][1] = set(0.f);
+  const float* second = keys + dims * 16;
+  for (int d = 0; d < dims; ++d) {
+    const F32x16 k0 = load(keys + d * 16), k1 = load(second + d * 16);
+    for (int n = 0; n < kCount; ++n) {
+      const F32x16 q = set(block.q[n][d]);
+      sums[n][0] = fma(k0, q, sums[n][0]);
+      sums[n][1] = fma(k1, q, sums[n][1]);
+    }
   }
-  return add(even, odd);
+  for (int n = 0; n < kCount; ++n) {
+    store(scores[n], keep_range(mul(sums[n][0], set(scale)), block.lo[n], block.hi[n], kNever));
+    store(scores[n] + 16,
+          keep_range(mul(sums[n][1], set(scale)), block.lo[n] - 16, block.hi[n] - 16, kNever));
+  }
 }
 
-// Adds positions [lo, hi) of the span to one query's state.
-inline void attend_span(const float* q, const float* keys, const float* values, int dims, float scale, int lo,
-                        int hi, float* state) {
-  constexpr float kNever = -__builtin_inff();
-  F32x16 s0 = mul(score(q, keys, dims), set(scale));
-  F32x16 s1 = hi > 16 ? mul(score(q, keys + dims * 16, dims), set(scale)) : set(kNever);
-  s0 = keep_range(s0, lo, hi, kNever);
-  s1 = keep_range(s1, lo - 16, hi - 16, kNever);
-  const float old_peak = state[dims];
+// Turns scores into weights, moves the state's peak and total on; what its sums must be multiplied by.
+inline float weigh_span(float* scores, float* peak_and_total) {
+  const F32x16 s0 = load(scores), s1 = load(scores + 16);
   const float span_peak = reduce_max(max(s0, s1));
-  const float peak = span_peak > old_peak ? span_peak : old_peak;
-  const F32x16 correction = exp(set(old_peak - peak));
-  alignas(64) float p[kSpan];
+  const float peak = span_peak > peak_and_total[0] ? span_peak : peak_and_total[0];
   const F32x16 p0 = exp(sub(s0, set(peak)));
   const F32x16 p1 = exp(sub(s1, set(peak)));
-  store(p, p0);
-  store(p + 16, p1);
-  alignas(64) float first[16];
-  store(first, correction);
-  state[dims] = peak;
-  state[dims + 1] = __builtin_fmaf(state[dims + 1], first[0], reduce_add(add(p0, p1)));
-  for (int d = 0; d < dims; d += 64) {  // four registers of the sum at a time
-    const int count = dims - d < 64 ? (dims - d) / 16 : 4;
-    F32x16 sums[4];
-    for (int i = 0; i < count; ++i) sums[i] = mul(load(state + d + 16 * i), correction);
-    for (int t = lo; t < hi; ++t) {
-      const F32x16 weight = set(p[t]);
-      for (int i = 0; i < count; ++i) sums[i] = fma(weight, load(values + t * dims + d + 16 * i), sums[i]);
-    }
-    for (int i = 0; i < count; ++i) store(state + d + 16 * i, sums[i]);
+  store(scores, p0);
+  store(scores + 16, p1);
+  alignas(64) float correction[16];
+  store(correction, exp(set(peak_and_total[0] - peak)));
+  peak_and_total[0] = peak;
+  peak_and_total[1] = __builtin_fmaf(peak_and_total[1], correction[0], reduce_add(add(p0, p1)));
+  return correction[0];
+}
+
+// Adds positions [begin, end) of the span to the sums of dimensions [d, d + 16 · kParts).
+template <int kCount, int kParts>
+inline void add_values(const QueryBlock& block, const float (*weights)[kSpan], const float* corrections,
+                       const float* values, int dims, int d, int begin, int end) {
+  F32x16 sums[kCount][kParts];
+  for (int n = 0; n < kCount; ++n) {
+    for (int i = 0; i < kParts; ++i) sums[n][i] = mul(load(block.state[n] + d + 16 * i), set(corrections[n]));
   }
+  for (int t = begin; t < end; ++t) {
+    const float* row = values + t * dims + d;
+    F32x16 v[kParts];
+    for (int i = 0; i < kParts; ++i) v[i] = load(row + 16 * i);
+    for (int n = 0; n < kCount; ++n) {
+      const F32x16 weight = set(weights[n][t]);
+      for (int i = 0; i < kParts; ++i) sums[n][i] = fma(weight, v[i], sums[n][i]);
+    }
+  }
+  for (int n = 0; n < kCount; ++n) {
+    for (int i = 0; i < kParts; ++i) store(block.state[n] + d + 16 * i, sums[n][i]);
+  }
+}
+
+// Keys of the span that no query of the block sees have weight 0: only [begin, end) need be valid memory.
+template <int kCount>
+void attend_block(const QueryBlock& block, const float* keys, const float* values, int dims, float scale) {
+  alignas(64) float weights[kCount][kSpan];
+  float corrections[kCount];
+  int begin = kSpan, end = 0;
+  score_span<kCount>(block, keys, dims, scale, weights);
+  for (int n = 0; n < kCount; ++n) {
+    corrections[n] = weigh_span(weights[n], block.state[n] + dims);
+    begin = block.lo[n] < begin ? block.lo[n] : begin;
+    end = block.hi[n] > end ? block.hi[n] : end;
+  }
+  int d = 0;
+  for (; d + 64 <= dims; d += 64)
+    add_values<kCount, 4>(block, weights, corrections, values, dims, d, begin, end);
+  for (; d < dims; d += 16) add_values<kCount, 1>(block, weights, corrections, values, dims, d, begin, end);
+}
+
+inline void attend_queries(const QueryBlock& block, int count, const float* keys, const float* values,
+                           int dims, float scale) {
+  switch (count) {
+    case 0:
+      return;
+    case 1:
+      return attend_block<1>(block, keys, values, dims, scale);
+    case 2:
+      return attend_block < kQueries < 2 ? 1 : 2 > (block, keys, values, dims, scale);
+    case 3:
+      return attend_block < kQueries < 3 ? 1 : 3 > (block, keys, values, dims, scale);
+    default:
+      return attend_block<kQueries>(block, keys, values, dims, scale);
+  }
+}
+
+// Takes every query of the chunk through one span.
+inline void attend_span(const AttentionWork& work, int span, int count, const float* keys,
+                        const float* values, float* partials) {
+  const int dims = work.layer.head_dim;
+  QueryBlock block;
+  int filled = 0;
+  for (int r = 0; r < work.rows; ++r) {
+    const int position = work.first_position + r;
+    const int hi = position + 1 - span < count ? position + 1 - span : count;
+    const int seen = work.window > 0 ? position - work.window + 1 - span : 0;
+    const int lo = seen > 0 ? seen : 0;
+    if (hi <= lo) continue;
+    for (int h = 0; h < work.group; ++h) {
+      block.q[filled] = work.q + r * work.q_stride + h * dims;
+      block.state[filled] = partials + (r * work.group + h) * (dims + kPartialExtra);
+      block.lo[filled] = lo;
+      block.hi[filled] = hi;
+      if (++filled == kQueries) {
+        attend_queries(block, filled, keys, values, dims, work.scale);
+        filled = 0;
+      }
+    }
+  }
+  attend_queries(block, filled, keys, values, dims, work.scale);
 }
 
 void attend(const AttentionWork& work, float* scratch, float* partials) {
@@ -113,17 +199,7 @@ void attend(const AttentionWork& work, float* scratch, float* partials) {
     const int skipped = earliest > span ? earliest - span : 0;  // their blocks may be gone
     for (int t = skipped / 16 * 16; t < count; t += 16) load_keys(work, span + t, keys + t * dims);
     for (int t = skipped; t < count; ++t) load_value(work, span + t, values + t * dims);
-    for (int r = 0; r < work.rows; ++r) {
-      const int position = work.first_position + r;
-      const int hi = position + 1 - span < count ? position + 1 - span : count;
-      const int seen = work.window > 0 ? position - work.window + 1 - span : 0;
-      const int lo = seen > 0 ? seen : 0;
-      if (hi <= lo) continue;
-      for (int h = 0; h < work.group; ++h) {
-        attend_span(work.q + r * work.q_stride + h * dims, keys, values, dims, work.scale, lo, hi,
-                    partials + (r * work.group + h) * state_size);
-      }
-    }
+    attend_span(work, span, count, keys, values, partials);
   }
 }
 

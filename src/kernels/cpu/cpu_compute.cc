@@ -44,16 +44,18 @@ void CpuCompute::quantise(ConstMatrix x) {
   const int columns = (x.columns + kQuantGroup - 1) / kQuantGroup * kQuantGroup;
   const size_t entries = static_cast<size_t>(x.rows) * static_cast<size_t>(columns / kQuantGroup);
   grow(quantised_floats_, 4 * entries);
-  if (quantised_sums_.size() < 3 * entries) quantised_sums_.resize(3 * entries);
+  if (quantised_starts_.size() < 6 * entries) quantised_starts_.resize(6 * entries);
   if (quantised_codes_.size() < kQuantGroup * entries) quantised_codes_.resize(kQuantGroup * entries);
   quantised_.rows = x.rows;
   quantised_.columns = columns;
   quantised_.codes = quantised_codes_.data();
   quantised_.scales = quantised_floats_.data();
   quantised_.scaled_sums = quantised_floats_.data() + entries;
-  quantised_.scaled_half_sums = quantised_floats_.data() + 2 * entries;
-  quantised_.sums = quantised_sums_.data();
-  quantised_.half_sums = quantised_sums_.data() + entries;
+  quantised_.half_scaled_sums = quantised_floats_.data() + 2 * entries;
+  quantised_.starts4 = quantised_starts_.data();
+  quantised_.starts8 = quantised_starts_.data() + entries;
+  quantised_.half_starts4 = quantised_starts_.data() + 2 * entries;
+  quantised_.half_starts8 = quantised_starts_.data() + 4 * entries;
   const int blocks = (x.rows + kRowBlock - 1) / kRowBlock;
   for_each_row(blocks, static_cast<size_t>(x.columns) * kRowBlock,
                [&](int block) { isa_.quantise(x, quantised_, block); });

@@ -69,7 +69,7 @@ class CpuCompute final : public Compute {
   ThreadPool& pool_;
   QuantisedRows quantised_;
   std::vector<float> quantised_floats_;
-  std::vector<int32_t> quantised_sums_;
+  std::vector<int32_t> quantised_starts_;
   std::vector<int8_t> quantised_codes_;
   std::vector<float> rounded_;
   std::vector<AttentionItem> items_;

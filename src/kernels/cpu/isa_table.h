@@ -19,13 +19,18 @@ constexpr int kQuantGroup = 32;
 // has index i = b·kRowBlock·groups + g·R + r.
 struct QuantisedRows {
   int rows = 0;
-  int columns = 0;               // padded to kQuantGroup with zeros
-  int8_t* codes = nullptr;       // [i][32]
-  float* scales = nullptr;       // [i]
-  int32_t* sums = nullptr;       // [i]     of the 32 codes
-  int32_t* half_sums = nullptr;  // [i][2]  of 16 each
-  float* scaled_sums = nullptr;  // [i]     scale · sum
-  float* scaled_half_sums = nullptr;
+  int columns = 0;          // padded to kQuantGroup with zeros
+  int8_t* codes = nullptr;  // [i][32]
+  float* scales = nullptr;  // [i]
+  // What a dot product starts from when weight codes carry a zero point: −zero_point · sum of the codes.
+  // "Half" is for weights whose groups are 16 wide: [i][2].
+  int32_t* starts4 = nullptr;  // [i], zero point 8
+  int32_t* starts8 = nullptr;  // [i], zero point 128
+  int32_t* half_starts4 = nullptr;
+  int32_t* half_starts8 = nullptr;
+  // scale · sum of the codes: what a weight's offset is multiplied by.
+  float* scaled_sums = nullptr;  // [i]
+  float* half_scaled_sums = nullptr;
 
   int groups() const { return columns / kQuantGroup; }
   int rows_in_block(int block) const {

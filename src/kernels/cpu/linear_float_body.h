@@ -86,7 +86,8 @@ void linear_float_as(const PackedMatrix& weight, ConstMatrix x, int begin, int e
     for (int tile = begin; tile < end; tile += 4) {
       const int count = end - tile < 4 ? end - tile : 4;
       multiply_row_float<kEncoding>(weight, x.row(0), x.columns, tile, count, acc);
-      for (int t = 0; t < count; ++t) store_tile(weight, tile + t, 0, 1, acc + t * kTileRows, y, how);
+      for (int t = 0; t < count; ++t)
+        store_tile(weight, tile + t, 0, 1, acc + t * kTileRows, kTileRows, y, how);
     }
     return;
   }
@@ -94,7 +95,7 @@ void linear_float_as(const PackedMatrix& weight, ConstMatrix x, int begin, int e
     for (int row = 0; row < x.rows; row += kRowBlock) {
       const int rows = x.rows - row < kRowBlock ? x.rows - row : kRowBlock;
       multiply_tile_float<kEncoding>(weight.tile(tile), x, row, rows, acc);
-      store_tile(weight, tile, row, rows, acc, y, how);
+      store_tile(weight, tile, row, rows, acc, kTileRows, y, how);
     }
   }
 }

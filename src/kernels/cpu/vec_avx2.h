@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 4;
+constexpr int kInt8Tiles = 1;
+constexpr int kQueries = 2;
 
 inline F32x16 set(float value) {
   return {_mm256_set1_ps(value), _mm256_set1_ps(value)};

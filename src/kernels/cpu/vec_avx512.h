@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 16;
+constexpr int kInt8Tiles = 2;
+constexpr int kQueries = 4;
 
 inline F32x16 set(float value) {
   return {_mm512_set1_ps(value)};
@@ -147,10 +149,8 @@ inline __m512i broadcast_quad(const int8_t* a) {
 inline I32x16 dot_u4(I32x16 acc, U8x64 w, const int8_t* a) {
   return {_mm512_dpbusd_epi32(acc.v, w.v, broadcast_quad(a))};
 }
-// vpdpbusd reads the codes as unsigned: the bias of 128 per product is taken off up front.
-inline I32x16 start_s8(int32_t sum) {
-  return {_mm512_set1_epi32(-128 * sum)};
-}
+// vpdpbusd reads the codes as unsigned: what the bias of 128 adds is taken off up front.
+inline I32x16 start_s8(int32_t start) { return set_i(start); }
 inline I32x16 dot_s8(I32x16 acc, U8x64 w, const int8_t* a) {
   return dot_u4(acc, w, a);
 }

@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 8;  // weights per row that linear_float holds in registers
+constexpr int kInt8Tiles = 1;   // tiles that linear_int8 multiplies at once
+constexpr int kQueries = 1;     // queries that attention keeps in registers at once
 
 inline F32x16 set(float value) {
   F32x16 v;
@@ -171,7 +173,8 @@ inline I32x16 dot_u4(I32x16 acc, U8x64 w, const int8_t* a) {
     for (int i = 0; i < 4; ++i) acc.lane[row] += w.byte[4 * row + i] * a[i];
   return acc;
 }
-// Codes that stand for code − 128. The start takes what a row of the table owes to that bias.
+// Codes that stand for code − 128. `start` is −128 · sum of the row, for those that multiply the codes as
+// they are.
 inline I32x16 start_s8(int32_t) {
   return set_i(0);
 }
