@@ -40,17 +40,21 @@ struct Response {
 };
 
 // One request's way back. Any thread may call it; calls are ordered. A handler keeps it alive by the
-// shared_ptr and answers when it can: respond() once, or begin_stream() … send() … end().
+// shared_ptr and answers when it can: respond() once, or begin_stream() … send() … end(). To drop the last
+// reference without an answer is a 500, or cuts a stream off so that the client sees that it is not whole.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const Request& request() const = 0;
   virtual void respond(Response response) = 0;
   virtual void begin_stream(Response head) = 0;  // head.body is ignored
-  virtual void send(std::string chunk) = 0;      // dropped in silence when the client has gone
+  // Dropped in silence when the client has gone. What is queued while a write is under way goes out in one
+  // write.
+  virtual void send(std::string chunk) = 0;
   virtual void end() = 0;
   // Called once, on an I/O thread, when the client goes away before the answer ended (or reads so slowly that
-  // its backlog passes the limit); at once if it has gone already.
+  // its backlog passes the limit); at once, on the caller's thread, if it has gone already. A client that
+  // shuts down its sending side counts as gone. Never called after respond() or end().
   virtual void on_disconnect(std::function<void()> callback) = 0;
 };
 
