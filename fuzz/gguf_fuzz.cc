@@ -19,7 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const auto& group : config->kv_layout())
       sum = static_cast<uint8_t>(sum + group.block_bytes(16, pagoda::DType::kBF16));
   }
-  static volatile uint8_t sink;
-  sink = sum;
+  __asm__ volatile("" ::"r"(sum));  // the reads above count as used
   return 0;
 }
