@@ -37,7 +37,9 @@ class BinaryReader {
 void read_prompts(const Json& header, BinaryReader& binary, Golden& golden) {
   const size_t top = header.at("top");
   for (const Json& entry : header.at("prompts")) {
-    GoldenPrompt prompt{entry.at("name"), entry.at("ids"), {}, {}};
+    GoldenPrompt prompt{entry.at("name"), entry.at("ids"), {}, {}, entry.at("sharp"), 0};
+    const Json& rounded = header.at("transformers_bf16").at("top20_delta_logprob_by_prompt");
+    prompt.bf16_top20_delta_p99 = rounded.at(prompt.name).at("p99");
     for (const int position : entry.at("positions")) {
       GoldenPosition at{position, binary.some<uint32_t>(top), binary.some<float>(top), 0};
       at.log_sum = binary.one<double>();

@@ -21,14 +21,14 @@ void widen(double& most, double delta) {
 }
 
 void compare_position(const GoldenPosition& golden, std::span<const float> logits,
-                      PromptDifference& difference, std::vector<double>& top20) {
+                      PromptDifference& difference) {
   const double log_sum = log_sum_exp(logits);
   widen(difference.max_delta_log_sum, std::abs(log_sum - golden.log_sum));
   for (size_t i = 0; i < golden.top_ids.size(); ++i) {
     const double ours = logits[golden.top_ids[i]];
     const double theirs = golden.top_logits[i];
     widen(difference.max_delta_logit, std::abs(ours - theirs));
-    if (i < kTop) top20.push_back(std::abs((ours - log_sum) - (theirs - golden.log_sum)));
+    if (i < kTop) difference.top20.push_back(std::abs((ours - log_sum) - (theirs - golden.log_sum)));
   }
   ++difference.positions;
 }
@@ -43,30 +43,44 @@ void compare_full(const GoldenFull& golden, int stride, std::span<const float> l
 
 }  // namespace
 
-PromptDifference compare_prompts(const Golden& golden, ModelUnderTest& model, int step_tokens) {
+double PromptDifference::top20_p99() const {
+  std::vector<double> sorted = top20;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.empty() ? 0 : sorted[sorted.size() * 99 / 100];
+}
+
+double PromptDifference::top20_max() const {
+  double most = 0;
+  for (const double delta : top20) widen(most, delta);
+  return most;
+}
+
+void PromptDifference::add(const PromptDifference& other) {
+  widen(max_delta_logit, other.max_delta_logit);
+  widen(max_delta_log_sum, other.max_delta_log_sum);
+  top20.insert(top20.end(), other.top20.begin(), other.top20.end());
+  positions += other.positions;
+}
+
+PromptDifference compare_prompt(const Golden& golden, const GoldenPrompt& prompt, ModelUnderTest& model,
+                                int step_tokens) {
   PromptDifference difference;
-  std::vector<double> top20;
-  for (const GoldenPrompt& prompt : golden.prompts) {
-    size_t next = 0;  // positions ascend
-    model.run(prompt.ids, step_tokens, [&](int position, std::span<const float> logits) {
-      if (next < prompt.positions.size() && prompt.positions[next].position == position)
-        compare_position(prompt.positions[next++], logits, difference, top20);
-      for (const GoldenFull& full : prompt.full) {
-        if (full.position == position) compare_full(full, golden.full_stride, logits, difference);
-      }
-    });
-  }
-  std::sort(top20.begin(), top20.end());
-  difference.top20_delta_p99 = top20[top20.size() * 99 / 100];
-  for (const double delta : top20) widen(difference.top20_delta_max, delta);
+  size_t next = 0;  // positions ascend
+  model.run(prompt.ids, step_tokens, [&](int position, std::span<const float> logits) {
+    if (next < prompt.positions.size() && prompt.positions[next].position == position)
+      compare_position(prompt.positions[next++], logits, difference);
+    for (const GoldenFull& full : prompt.full) {
+      if (full.position == position) compare_full(full, golden.full_stride, logits, difference);
+    }
+  });
   return difference;
 }
 
-TextDifference compare_text(const Golden& golden, ModelUnderTest& model, int step_tokens) {
+TextDifference compare_text(const Golden& golden, ModelUnderTest& model, int step_tokens, size_t windows) {
   TextDifference difference;
   double second_half = 0;
   int second_half_tokens = 0, same = 0;
-  for (size_t window = 0; window < golden.text.windows.size(); ++window) {
+  for (size_t window = 0; window < std::min(windows, golden.text.windows.size()); ++window) {
     const std::vector<int32_t>& ids = golden.text.windows[window];
     model.run(ids, step_tokens, [&](int position, std::span<const float> logits) {
       const size_t at = static_cast<size_t>(position);
