@@ -94,7 +94,7 @@ Result<std::unique_ptr<LlmServer>> LlmServer::start(const ServeOptions& options,
 }
 
 Status LlmServer::listen() {
-  service_ = std::make_unique<api::Service>(service_options(options_, path_));
+  PAGODA_ASSIGN(service_, api::Service::create(service_options(options_, path_)));
   http::Router router;
   service_->add_routes(router);
   PAGODA_ASSIGN(http_, http::Server::start(http_options(options_), std::move(router), service_->hooks()));

@@ -74,7 +74,7 @@ void drain(LlmServer& server, int timeout_s) {
       _exit(kExitFailure);
     }
   }
-  log::info(server.idle() ? "drained, ended" : "time is up: the remaining requests are cut off");
+  log::info("{}", server.idle() ? "drained, ended" : "time is up: the remaining requests are cut off");
 }
 
 }  // namespace

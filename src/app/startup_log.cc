@@ -31,11 +31,10 @@ double seconds_since_boot() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+// 49152 → "49,152"
 std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<size_t>(at), ",");
-  return digits;
+  if (number < 1000) return std::to_string(number);
+  return format("{},{:03}", grouped(number / 1000), number % 1000);
 }
 
 std::string_view words_for(model::Precision precision) {

@@ -15,7 +15,7 @@ struct SamplingParams {
   int top_k = 0;                   // >= 1; 0 or -1: off
   float top_p = 1.f;               // (0, 1]
   float min_p = 0.f;               // [0, 1]
-  float repetition_penalty = 1.f;  // (0, 2]: over prompt and answer
+  float repetition_penalty = 1.f;  // > 0: over prompt and answer
   float presence_penalty = 0.f;    // [-2, 2]: over the answer
   float frequency_penalty = 0.f;   // [-2, 2]: over the answer
   std::vector<std::pair<int32_t, float>> logit_bias;  // [-100, 100] each

@@ -27,7 +27,8 @@ class Histogram {
 
 // Bucket bounds are vLLM's, so that its dashboards draw the same curves (engine/stats.cc).
 struct EngineStats {
-  EngineStats();
+  // The token histograms reach to max_model_len, as vLLM's do.
+  explicit EngineStats(int max_model_len = 131072);
   // Gauges.
   int running = 0;
   int waiting = 0;
