@@ -16,7 +16,8 @@ Precision resolve(const WeightSource& source, Precision wanted) {
   return query->dtype == DType::kF16 ? Precision::kFloat16 : Precision::kFloat32;
 }
 
-// bf16 weights multiply f32 activations: rounding those too costs accuracy and, without bf16 units, gains nothing.
+// bf16 weights multiply f32 activations: rounding those too costs accuracy and, without bf16 units, gains
+// nothing.
 kernels::Activations activations_of(Precision precision) {
   return precision == Precision::kInt8 ? kernels::Activations::kInt8 : kernels::Activations::kF32;
 }

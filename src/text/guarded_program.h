@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "jinja/runtime.h"
+#include <jinja/runtime.h>
 
 namespace pagoda::text {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include <jinja/lexer.h>
 #include "base/format.h"
-#include "jinja/lexer.h"
 
 namespace pagoda::text {
 namespace {

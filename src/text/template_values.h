@@ -3,8 +3,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <jinja/value.h>
 #include "base/result.h"
-#include "jinja/value.h"
 
 namespace pagoda::text {
 
