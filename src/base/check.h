@@ -5,8 +5,8 @@ namespace pagoda {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line, const char* message);
 }
 
-#define PAGODA_CHECK(condition, message)                                                     \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]]                                                           \
-      ::pagoda::check_failed(#condition, __FILE__, __LINE__, message);                       \
+#define PAGODA_CHECK(condition, message)                               \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]]                                     \
+      ::pagoda::check_failed(#condition, __FILE__, __LINE__, message); \
   } while (0)

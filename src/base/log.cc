@@ -11,11 +11,16 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
-    case Level::kDebug: return spdlog::level::debug;
-    case Level::kInfo: return spdlog::level::info;
-    case Level::kWarning: return spdlog::level::warn;
-    case Level::kError: return spdlog::level::err;
-    case Level::kOff: return spdlog::level::off;
+    case Level::kDebug:
+      return spdlog::level::debug;
+    case Level::kInfo:
+      return spdlog::level::info;
+    case Level::kWarning:
+      return spdlog::level::warn;
+    case Level::kError:
+      return spdlog::level::err;
+    case Level::kOff:
+      return spdlog::level::off;
   }
   return spdlog::level::info;
 }
@@ -52,7 +57,9 @@ void configure(Level level, Style style) {
                            : "%^%L%$ %H:%M:%S.%e %v");
 }
 
-bool enabled(Level level) { return logger().should_log(to_spdlog(level)); }
+bool enabled(Level level) {
+  return logger().should_log(to_spdlog(level));
+}
 
 void write(Level level, std::string_view message) {
   if (g_style == Style::kJson) {

@@ -10,16 +10,16 @@ namespace pagoda {
 
 // What kind of fault it is; api/ maps these to HTTP codes, app/ to exit codes.
 enum class ErrorCode {
-  kInvalidArgument,   // the caller's value is wrong: 400, exit 2
-  kNotFound,          // no such file, model, route: 404
-  kUnauthorized,      // 401
-  kTooLarge,          // 413
-  kResourceExhausted, // queue full, does not fit in memory: 429
-  kUnavailable,       // loading, draining, engine dead: 503
-  kUnsupported,       // understood, but not there (yet): 400, exit 2
-  kCorruptData,       // a file or message that breaks its own format
-  kCancelled,         // the client went away
-  kInternal,          // a bug of ours: 500
+  kInvalidArgument,    // the caller's value is wrong: 400, exit 2
+  kNotFound,           // no such file, model, route: 404
+  kUnauthorized,       // 401
+  kTooLarge,           // 413
+  kResourceExhausted,  // queue full, does not fit in memory: 429
+  kUnavailable,        // loading, draining, engine dead: 503
+  kUnsupported,        // understood, but not there (yet): 400, exit 2
+  kCorruptData,        // a file or message that breaks its own format
+  kCancelled,          // the client went away
+  kInternal,           // a bug of ours: 500
 };
 
 struct Error {
@@ -40,10 +40,10 @@ inline Unexpected fail(ErrorCode code, std::string message, std::string param = 
 }  // namespace pagoda
 
 // Returns the error of `expression` from the enclosing function, if it has one.
-#define PAGODA_TRY(expression)                                                  \
-  do {                                                                          \
-    if (auto pagoda_status_ = (expression); !pagoda_status_)                    \
-      return ::pagoda::Unexpected(std::move(pagoda_status_).error());           \
+#define PAGODA_TRY(expression)                                        \
+  do {                                                                \
+    if (auto pagoda_status_ = (expression); !pagoda_status_)          \
+      return ::pagoda::Unexpected(std::move(pagoda_status_).error()); \
   } while (0)
 
 // PAGODA_ASSIGN(auto file, GgufFile::open(path)): the value, or returns the error.
@@ -51,7 +51,7 @@ inline Unexpected fail(ErrorCode code, std::string message, std::string param = 
   PAGODA_ASSIGN_(PAGODA_CONCAT_(pagoda_result_, __LINE__), declaration, expression)
 #define PAGODA_CONCAT_(a, b) PAGODA_CONCAT2_(a, b)
 #define PAGODA_CONCAT2_(a, b) a##b
-#define PAGODA_ASSIGN_(result, declaration, expression)                         \
-  auto result = (expression);                                                   \
-  if (!result) return ::pagoda::Unexpected(std::move(result).error());          \
+#define PAGODA_ASSIGN_(result, declaration, expression)                \
+  auto result = (expression);                                          \
+  if (!result) return ::pagoda::Unexpected(std::move(result).error()); \
   declaration = std::move(*result)

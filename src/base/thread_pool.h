@@ -25,7 +25,9 @@ class ThreadPool {
   template <class Function>
   void run(Function&& function) {
     if (size_ == 1) return function(0);
-    auto call = [](void* context, int worker) { (*static_cast<std::remove_reference_t<Function>*>(context))(worker); };
+    auto call = [](void* context, int worker) {
+      (*static_cast<std::remove_reference_t<Function>*>(context))(worker);
+    };
     run_on_all(call, &function);
   }
 

@@ -11,7 +11,8 @@ TEST(ThreadPool, EveryWorkerRunsOncePerSection) {
   for (int size : {1, 2, 3, 5}) {
     ThreadPool pool(size);
     std::vector<int> runs(static_cast<size_t>(size), 0);
-    for (int section = 0; section < 2000; ++section) pool.run([&](int worker) { ++runs[static_cast<size_t>(worker)]; });
+    for (int section = 0; section < 2000; ++section)
+      pool.run([&](int worker) { ++runs[static_cast<size_t>(worker)]; });
     for (int count : runs) EXPECT_EQ(count, 2000);
   }
 }

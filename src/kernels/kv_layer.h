@@ -13,9 +13,9 @@ namespace pagoda::kernels {
 constexpr int kKvTile = 16;
 
 struct KvLayer {
-  std::byte* base = nullptr;   // K of block 0
-  size_t block_stride = 0;     // bytes from one block to the next
-  size_t value_offset = 0;     // bytes from K to V within a block
+  std::byte* base = nullptr;  // K of block 0
+  size_t block_stride = 0;    // bytes from one block to the next
+  size_t value_offset = 0;    // bytes from K to V within a block
   int block_size = 16;
   int kv_heads = 0;
   int head_dim = 0;

@@ -15,7 +15,8 @@ KvCache::KvCache(KvLayout layout, DType dtype, int block_size, std::vector<int> 
     storage_.emplace_back(static_cast<size_t>(block_bytes_[group]) * static_cast<size_t>(blocks_[group]));
     const auto& layers = layout_[group].layers;
     for (size_t i = 0; i < layers.size(); ++i) {
-      if (places_.size() <= static_cast<size_t>(layers[i])) places_.resize(static_cast<size_t>(layers[i]) + 1);
+      if (places_.size() <= static_cast<size_t>(layers[i]))
+        places_.resize(static_cast<size_t>(layers[i]) + 1);
       places_[static_cast<size_t>(layers[i])] = {static_cast<int>(group), static_cast<int>(i)};
     }
   }
@@ -26,7 +27,8 @@ kernels::KvLayer KvCache::layer(int layer) {
   const KvGroup& group = layout_[static_cast<size_t>(place.group)];
   const size_t layer_bytes = static_cast<size_t>(block_bytes(place.group)) / group.layers.size();
   kernels::KvLayer view;
-  view.base = storage_[static_cast<size_t>(place.group)].data() + static_cast<size_t>(place.layer_in_group) * layer_bytes;
+  view.base = storage_[static_cast<size_t>(place.group)].data() +
+              static_cast<size_t>(place.layer_in_group) * layer_bytes;
   view.block_stride = static_cast<size_t>(block_bytes(place.group));
   view.value_offset = layer_bytes / 2;
   view.block_size = block_size_;
@@ -37,7 +39,8 @@ kernels::KvLayer KvCache::layer(int layer) {
 }
 
 std::byte* KvCache::block(int group, int index) {
-  return storage_[static_cast<size_t>(group)].data() + static_cast<size_t>(index) * static_cast<size_t>(block_bytes(group));
+  return storage_[static_cast<size_t>(group)].data() +
+         static_cast<size_t>(index) * static_cast<size_t>(block_bytes(group));
 }
 
 void KvCache::copy_block(int group, int from, int to) {

@@ -1,4 +1,5 @@
-// The shape of the KV cache: layers of equal shape and reach form a group with its own blocks and block table.
+// The shape of the KV cache: layers of equal shape and reach form a group with its own blocks and block
+// table.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ struct KvGroup {
   std::vector<int> layers;  // indices of the model's layers that belong to it
   int kv_heads = 0;
   int head_dim = 0;
-  int window = 0;           // a query sees the last `window` positions, itself included; 0: all of them
+  int window = 0;  // a query sees the last `window` positions, itself included; 0: all of them
 
   // Bytes of one block of `block_size` tokens over all layers of the group, K and V.
   int64_t block_bytes(int block_size, DType dtype) const {

@@ -15,8 +15,9 @@ namespace pagoda::model {
 
 // How linear layers compute. kAuto takes what the file's weights are made for.
 enum class Precision {
-  kAuto,      // quantised weights: kInt8; bf16 weights: kBFloat16; f16 and f32 weights: kFloat32 activations
+  kAuto,      // by the type of the first layer's query weights: kInt8, kBFloat16, kFloat16 or kFloat32
   kFloat32,   // weights dequantised to f32, f32 activations, f32 KV: the reference
+  kFloat16,   // weights rounded to f16, f32 activations
   kBFloat16,  // weights and activations rounded to bf16, sums in f32
   kInt8,      // weights as quantised in the file, activations quantised to int8 in blocks of 32
 };
@@ -31,12 +32,13 @@ class Model {
   virtual const ModelConfig& config() const = 0;
   virtual int64_t weight_bytes() const = 0;  // as packed
   virtual Precision precision() const = 0;
-  // Computes KV for every row into `cache` and writes the logits of batch.logit_rows, f32 [logit_rows, vocabulary].
-  // One call at a time.
+  // Computes KV for every row into `cache` and writes the logits of batch.logit_rows, f32 [logit_rows,
+  // vocabulary]. One call at a time.
   virtual void forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) = 0;
 };
 
-// Reads the config, finds the architecture's row, packs the weights in parallel. `compute` must outlive the model.
+// Reads the config, finds the architecture's row, packs the weights in parallel. `compute` must outlive the
+// model.
 Result<std::unique_ptr<Model>> load_model(const WeightSource& source, const LoadOptions& options,
                                           kernels::Compute& compute);
 

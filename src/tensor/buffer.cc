@@ -16,7 +16,8 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 Buffer::Buffer(size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   PAGODA_CHECK(memory != MAP_FAILED, "no address space for a buffer");
   data_ = static_cast<std::byte*>(memory);
   if (bytes >= 2 * kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: kernels may lack it

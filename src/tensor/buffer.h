@@ -22,9 +22,13 @@ class Buffer {
   const std::byte* data() const { return data_; }
 
   template <class T>
-  T* as(size_t byte_offset = 0) { return reinterpret_cast<T*>(data_ + byte_offset); }
+  T* as(size_t byte_offset = 0) {
+    return reinterpret_cast<T*>(data_ + byte_offset);
+  }
   template <class T>
-  const T* as(size_t byte_offset = 0) const { return reinterpret_cast<const T*>(data_ + byte_offset); }
+  const T* as(size_t byte_offset = 0) const {
+    return reinterpret_cast<const T*>(data_ + byte_offset);
+  }
 
   // Gives the physical pages wholly inside the range back; the range reads as zero afterwards.
   void release_pages(size_t offset, size_t bytes);

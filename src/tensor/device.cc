@@ -48,7 +48,9 @@ std::string cpu_name() {
 
 }  // namespace
 
-Device cpu_device() { return {DeviceKind::kCpu, 0, cpu_name(), std::min(mem_available(), cgroup_available())}; }
+Device cpu_device() {
+  return {DeviceKind::kCpu, 0, cpu_name(), std::min(mem_available(), cgroup_available())};
+}
 
 bool MemoryBudget::reserve(int64_t bytes) {
   int64_t reserved = reserved_.load();

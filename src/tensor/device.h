@@ -12,11 +12,12 @@ enum class DeviceKind { kCpu, kCuda };
 struct Device {
   DeviceKind kind = DeviceKind::kCpu;
   int index = 0;
-  std::string name;             // "AMD EPYC 9654", "NVIDIA H200"
-  int64_t capacity_bytes = 0;   // for a CPU: what is available under the cgroup's limit, not what is installed
+  std::string name;            // "AMD EPYC 9654", "NVIDIA H200"
+  int64_t capacity_bytes = 0;  // for a CPU: what is available under the cgroup's limit, not what is installed
 };
 
-// The CPU of this machine: capacity is the smaller of the kernel's MemAvailable and what the cgroup still allows.
+// The CPU of this machine: capacity is the smaller of the kernel's MemAvailable and what the cgroup still
+// allows.
 Device cpu_device();
 
 // One per device, owned by app, shared by all models on it. Thread-safe.

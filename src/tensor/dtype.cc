@@ -8,12 +8,12 @@ namespace pagoda {
 namespace {
 
 constexpr DTypeInfo kInfos[] = {
-    {DType::kF32, "F32", 1, 4},       {DType::kF16, "F16", 1, 2},       {DType::kBF16, "BF16", 1, 2},
-    {DType::kI8, "I8", 1, 1},         {DType::kI16, "I16", 1, 2},       {DType::kI32, "I32", 1, 4},
-    {DType::kI64, "I64", 1, 8},       {DType::kF64, "F64", 1, 8},       {DType::kQ4_0, "Q4_0", 32, 18},
-    {DType::kQ4_1, "Q4_1", 32, 20},   {DType::kQ5_0, "Q5_0", 32, 22},   {DType::kQ5_1, "Q5_1", 32, 24},
-    {DType::kQ8_0, "Q8_0", 32, 34},   {DType::kQ2_K, "Q2_K", 256, 84},  {DType::kQ3_K, "Q3_K", 256, 110},
-    {DType::kQ4_K, "Q4_K", 256, 144}, {DType::kQ5_K, "Q5_K", 256, 176}, {DType::kQ6_K, "Q6_K", 256, 210},
+    {DType::kF32, "F32", 1, 4},         {DType::kF16, "F16", 1, 2},       {DType::kBF16, "BF16", 1, 2},
+    {DType::kI8, "I8", 1, 1},           {DType::kI16, "I16", 1, 2},       {DType::kI32, "I32", 1, 4},
+    {DType::kI64, "I64", 1, 8},         {DType::kF64, "F64", 1, 8},       {DType::kQ4_0, "Q4_0", 32, 18},
+    {DType::kQ4_1, "Q4_1", 32, 20},     {DType::kQ5_0, "Q5_0", 32, 22},   {DType::kQ5_1, "Q5_1", 32, 24},
+    {DType::kQ8_0, "Q8_0", 32, 34},     {DType::kQ2_K, "Q2_K", 256, 84},  {DType::kQ3_K, "Q3_K", 256, 110},
+    {DType::kQ4_K, "Q4_K", 256, 144},   {DType::kQ5_K, "Q5_K", 256, 176}, {DType::kQ6_K, "Q6_K", 256, 210},
     {DType::kIQ4_NL, "IQ4_NL", 32, 18},
 };
 
@@ -41,9 +41,9 @@ uint16_t f32_to_f16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
   const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return sign | 0x7e00;    // NaN
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;   // rounds to infinity
-  if (magnitude < 0x38800000) {                        // subnormal half: let the FPU round at 2^-24
+  if (magnitude > 0x7f800000) return sign | 0x7e00;   // NaN
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds to infinity
+  if (magnitude < 0x38800000) {                       // subnormal half: let the FPU round at 2^-24
     const float scaled = std::bit_cast<float>(magnitude) + 0.5f;  // 0.5's ulp is 2^-24
     return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(scaled) - 0x3f000000u);
   }
@@ -51,7 +51,9 @@ uint16_t f32_to_f16(float value) {
   return sign | static_cast<uint16_t>((magnitude - 0x38000000u + 0xfff + odd) >> 13);
 }
 
-float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float bf16_to_f32(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 uint16_t f32_to_bf16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);

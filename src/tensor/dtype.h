@@ -8,9 +8,24 @@
 namespace pagoda {
 
 enum class DType : uint8_t {
-  kF32, kF16, kBF16, kI8, kI16, kI32, kI64, kF64,
-  kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ8_0,
-  kQ2_K, kQ3_K, kQ4_K, kQ5_K, kQ6_K,
+  kF32,
+  kF16,
+  kBF16,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kF64,
+  kQ4_0,
+  kQ4_1,
+  kQ5_0,
+  kQ5_1,
+  kQ8_0,
+  kQ2_K,
+  kQ3_K,
+  kQ4_K,
+  kQ5_K,
+  kQ6_K,
   kIQ4_NL,
 };
 
@@ -23,7 +38,9 @@ struct DTypeInfo {
 
 const DTypeInfo& info_of(DType dtype);
 
-inline bool is_quantised(DType dtype) { return info_of(dtype).block_elements > 1; }
+inline bool is_quantised(DType dtype) {
+  return info_of(dtype).block_elements > 1;
+}
 
 // Bytes of `elements` consecutive elements; elements must be a multiple of the block.
 inline size_t bytes_of(DType dtype, size_t elements) {

@@ -20,7 +20,7 @@ TEST(DType, EveryHalfSurvivesARoundTrip) {
 }
 
 TEST(DType, RoundsToNearestEven) {
-  EXPECT_EQ(f32_to_f16(1.0f + 0x1p-11f), 0x3c00);              // a tie goes to the even mantissa
+  EXPECT_EQ(f32_to_f16(1.0f + 0x1p-11f), 0x3c00);  // a tie goes to the even mantissa
   EXPECT_EQ(f32_to_f16(1.0f + 3 * 0x1p-11f), 0x3c02);
   EXPECT_EQ(f32_to_f16(65519.0f), 0x7bff);
   EXPECT_EQ(f32_to_f16(65520.0f), 0x7c00);

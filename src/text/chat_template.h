@@ -1,9 +1,11 @@
-// Chat templates: real Jinja, rendered as transformers' apply_chat_template does. Parsed once at load; safe from
-// any thread.
+// Chat templates: real Jinja, rendered as transformers' apply_chat_template does. Parsed once at load; safe
+// from any thread.
 #pragma once
 
+#include <ctime>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,12 +13,13 @@
 namespace pagoda::text {
 
 struct ChatTemplateInput {
-  const nlohmann::ordered_json* messages = nullptr;  // array of {role, content, …} as the client sent them
-  const nlohmann::ordered_json* tools = nullptr;     // array or nullptr
-  const nlohmann::ordered_json* documents = nullptr; // array or nullptr
-  const nlohmann::ordered_json* extra = nullptr;     // chat_template_kwargs: object or nullptr
+  const nlohmann::ordered_json* messages = nullptr;   // array of {role, content, …} as the client sent them
+  const nlohmann::ordered_json* tools = nullptr;      // array or nullptr
+  const nlohmann::ordered_json* documents = nullptr;  // array or nullptr
+  const nlohmann::ordered_json* extra = nullptr;      // chat_template_kwargs: object or nullptr
   bool add_generation_prompt = true;
   bool continue_final_message = false;
+  std::optional<std::time_t> now;  // what strftime_now tells, in local time; absent: the present
 };
 
 class ChatTemplate {

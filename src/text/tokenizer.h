@@ -43,8 +43,8 @@ class Tokenizer {
   virtual bool adds_bos() const = 0;
 };
 
-// From the keys tokenizer.ggml.*. Fails naming the key, or the tokenizer model or pre-tokenizer that is not known
-// with the list of those that are.
+// From the keys tokenizer.ggml.*. Fails naming the key, or the tokenizer model or pre-tokenizer that is not
+// known with the list of those that are.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const model::WeightMetadata& metadata);
 
 }  // namespace pagoda::text

@@ -1,0 +1,194 @@
+// y = x · weightᵀ on int8 activations and quantised weights. One group of weights is unpacked into registers
+// and serves every row of the block; sums are exact integers within a group, f32 in the order of the groups
+// across it.
+
+template <int kBits, int kGroup, bool kHasOffset>
+struct WeightGroup {
+  static constexpr int kQuads = kGroup / 4;
+  static constexpr int kCodeBytes = kGroup * kBits * kTileRows / 8;
+  static constexpr int kBytes = kCodeBytes + kTileRows * 2 * (kHasOffset ? 2 : 1);
+
+  U8x64 quads[kQuads];
+  F32x16 scale;
+  F32x16 offset;
+
+  inline void unpack(const uint8_t* p) {
+    if constexpr (kBits == 8) {
+      for (int q = 0; q < kQuads; ++q) quads[q] = load_codes(p + 64 * q);
+    } else {
+      for (int q = 0; q < kQuads / 2; ++q) {
+        const U8x64 both = load_codes(p + 64 * q);
+        quads[q] = low_nibbles(both);
+        quads[q + kQuads / 2] = high_nibbles(both);
+      }
+    }
+    const uint16_t* scales = reinterpret_cast<const uint16_t*>(p + kCodeBytes);
+    scale = load_f16(scales);
+    if constexpr (kHasOffset) offset = load_f16(scales + kTileRows);
+  }
+};
+
+// What one group of one row brings to its products. Pointers are to the block's first entry, kept apart from
+// the QuantisedRows so that stores to the sums cannot make the compiler read them again.
+template <int kBits, int kGroup, bool kHasOffset>
+struct RowGroups {
+  const int8_t* codes;
+  const float* scales;
+  const int32_t* starts;
+  const float* scaled_sums;
+
+  RowGroups(const QuantisedRows& x, size_t first)
+      : codes(x.codes + first * kQuantGroup), scales(x.scales + first) {
+    constexpr bool kHalves = kGroup == 16;
+    const int32_t* whole = kBits == 8 ? x.starts8 : x.starts4;
+    const int32_t* half = kBits == 8 ? x.half_starts8 : x.half_starts4;
+    starts = kHalves ? half + 2 * first : whole + first;
+    scaled_sums = kHalves ? x.half_scaled_sums + 2 * first : x.scaled_sums + first;
+  }
+
+  // sums[t] += weights of tile t · row `entry`.
+  template <int kTiles>
+  inline void multiply(const WeightGroup<kBits, kGroup, kHasOffset>* weights, size_t entry, size_t half,
+                       F32x16* sums) const {
+    constexpr bool kHalves = kGroup == 16;
+    const int8_t* a = codes + entry * kQuantGroup + 16 * half;
+    const size_t at = kHalves ? 2 * entry + half : entry;
+    for (int t = 0; t < kTiles; ++t) {
+      I32x16 dot = kBits == 8 ? start_s8(starts[at]) : set_i(kHasOffset ? 0 : starts[at]);
+      for (int q = 0; q < kGroup / 4; ++q) {
+        dot = kBits == 8 ? dot_s8(dot, weights[t].quads[q], a + 4 * q)
+                         : dot_u4(dot, weights[t].quads[q], a + 4 * q);
+      }
+      sums[t] = fma(to_f32(dot), mul(weights[t].scale, set(scales[entry])), sums[t]);
+      if constexpr (kHasOffset) sums[t] = fma(weights[t].offset, set(scaled_sums[at]), sums[t]);
+    }
+  }
+};
+
+// Tiles [0, kTiles) of `tiles` against one block of rows; acc is [rows of the block][kTiles][16].
+template <int kBits, int kGroup, bool kHasOffset, int kTiles>
+void multiply_tiles_int8(const uint8_t* const* tiles, const QuantisedRows& x, int block, float* acc) {
+  using Group = WeightGroup<kBits, kGroup, kHasOffset>;
+  const size_t rows = static_cast<size_t>(x.rows_in_block(block));
+  const RowGroups<kBits, kGroup, kHasOffset> row_groups(
+      x, static_cast<size_t>(block) * kRowBlock * static_cast<size_t>(x.groups()));
+  const int groups = x.columns / kGroup;
+  constexpr size_t kStride = kTiles * kTileRows;
+  Group weights[kTiles];
+  F32x16 sums[kTiles];
+  for (int t = 0; t < kTiles; ++t) sums[t] = set(0.f);
+  if (rows > 1) {
+    for (size_t i = 0; i < rows * kStride; i += 16) store(acc + i, set(0.f));
+  }
+  for (int g = 0; g < groups; ++g) {
+    for (int t = 0; t < kTiles; ++t) weights[t].unpack(tiles[t] + static_cast<size_t>(g) * Group::kBytes);
+    const int position = g * kGroup;
+    const size_t entry = static_cast<size_t>(position / kQuantGroup) * rows;
+    const size_t half = static_cast<size_t>(position % kQuantGroup / 16);
+    if (rows == 1) {  // decoding one sequence: the sums stay in registers
+      row_groups.template multiply<kTiles>(weights, entry, half, sums);
+      continue;
+    }
+    for (size_t r = 0; r < rows; ++r) {
+      float* out = acc + r * kStride;
+      for (int t = 0; t < kTiles; ++t) sums[t] = load(out + t * kTileRows);
+      row_groups.template multiply<kTiles>(weights, entry + r, half, sums);
+      for (int t = 0; t < kTiles; ++t) store(out + t * kTileRows, sums[t]);
+    }
+  }
+  if (rows == 1) {
+    for (int t = 0; t < kTiles; ++t) store(acc + t * kTileRows, sums[t]);
+  }
+}
+
+using MultiplyTilesInt8 = void (*)(const uint8_t* const* tiles, const QuantisedRows& x, int block,
+                                   float* acc);
+
+template <int kTiles>
+MultiplyTilesInt8 choose_multiply_int8(const PackedFormat& format) {
+  const bool wide = format.group == 32;
+  if (format.bits == 4) {
+    if (format.has_offset)
+      return wide ? multiply_tiles_int8<4, 32, true, kTiles> : multiply_tiles_int8<4, 16, true, kTiles>;
+    return wide ? multiply_tiles_int8<4, 32, false, kTiles> : multiply_tiles_int8<4, 16, false, kTiles>;
+  }
+  if (format.has_offset)
+    return wide ? multiply_tiles_int8<8, 32, true, kTiles> : multiply_tiles_int8<8, 16, true, kTiles>;
+  return wide ? multiply_tiles_int8<8, 32, false, kTiles> : multiply_tiles_int8<8, 16, false, kTiles>;
+}
+
+// Writes the sums of one tile and one block of rows where they belong; `stride` is from row to row of acc.
+inline void store_tile(const PackedMatrix& weight, int tile, int first_row, int rows, const float* acc,
+                       int stride, Matrix y, Store how) {
+  const int column = tile * kTileRows;
+  const int count = weight.rows - column < kTileRows ? weight.rows - column : kTileRows;
+  const bool scaled = !weight.row_multipliers.empty();
+  const F32x16 multiplier = scaled ? load(weight.row_multipliers.data() + column) : set(1.f);
+  for (int r = 0; r < rows; ++r) {
+    float* out = y.row(first_row + r) + column;
+    F32x16 sum = load(acc + r * stride);
+    if (scaled) sum = mul(sum, multiplier);
+    if (how == Store::kAdd) sum = add(sum, load_n(out, count));
+    store_n(out, sum, count);
+  }
+}
+
+template <int kTiles>
+void linear_int8_tiles(const PackedMatrix& weight, const QuantisedRows& x, int tile, Matrix y, Store how) {
+  const MultiplyTilesInt8 multiply = choose_multiply_int8<kTiles>(weight.format);
+  alignas(64) float acc[kRowBlock * kTiles * kTileRows];
+  const uint8_t* tiles[kTiles];
+  for (int t = 0; t < kTiles; ++t) tiles[t] = weight.tile(tile + t);
+  const int blocks = (x.rows + kRowBlock - 1) / kRowBlock;
+  for (int block = 0; block < blocks; ++block) {
+    multiply(tiles, x, block, acc);
+    for (int t = 0; t < kTiles; ++t) {
+      store_tile(weight, tile + t, block * kRowBlock, x.rows_in_block(block), acc + t * kTileRows,
+                 kTiles * kTileRows, y, how);
+    }
+  }
+}
+
+void linear_int8(const PackedMatrix& weight, const QuantisedRows& x, int begin, int end, Matrix y,
+                 Store how) {
+  int tile = begin;
+  for (; tile + kInt8Tiles <= end; tile += kInt8Tiles) linear_int8_tiles<kInt8Tiles>(weight, x, tile, y, how);
+  for (; tile < end; ++tile) linear_int8_tiles<1>(weight, x, tile, y, how);
+}
+
+// One group of 32 of one row, at entry `i`.
+inline void quantise_group(const float* p, int count, const QuantisedRows& out, size_t i) {
+  const F32x16 a = load_n(p, count);
+  const F32x16 b = count > 16 ? load_n(p + 16, count - 16) : set(0.f);
+  const float peak = reduce_max(max(abs(a), abs(b)));
+  const float scale = peak / 127.f;
+  const F32x16 inverse = set(peak > 0.f ? 127.f / peak : 0.f);
+  const I32x16 first = to_i32(mul(a, inverse));
+  const I32x16 second = to_i32(mul(b, inverse));
+  store_i8(out.codes + i * kQuantGroup, first);
+  store_i8(out.codes + i * kQuantGroup + 16, second);
+  const int32_t halves[2] = {reduce_add_i(first), reduce_add_i(second)};
+  const int32_t sum = halves[0] + halves[1];
+  out.scales[i] = scale;
+  out.starts4[i] = -8 * sum;
+  out.starts8[i] = -128 * sum;
+  out.scaled_sums[i] = scale * static_cast<float>(sum);
+  for (size_t half = 0; half < 2; ++half) {
+    out.half_starts4[2 * i + half] = -8 * halves[half];
+    out.half_starts8[2 * i + half] = -128 * halves[half];
+    out.half_scaled_sums[2 * i + half] = scale * static_cast<float>(halves[half]);
+  }
+}
+
+void quantise(ConstMatrix x, const QuantisedRows& out, int block) {
+  const int rows = out.rows_in_block(block);
+  const size_t first = static_cast<size_t>(block) * kRowBlock * static_cast<size_t>(out.groups());
+  for (int r = 0; r < rows; ++r) {
+    const float* row = x.row(block * kRowBlock + r);
+    for (int g = 0; g < out.groups(); ++g) {
+      const size_t entry =
+          first + static_cast<size_t>(g) * static_cast<size_t>(rows) + static_cast<size_t>(r);
+      quantise_group(row + g * kQuantGroup, x.columns - g * kQuantGroup, out, entry);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+#include "model/weight_loader.h"
+
+#include "base/format.h"
+#include "kernels/dequantise.h"
+
+namespace pagoda::model {
+namespace {
+
+// The first layer's query weights stand for the file: embeddings and norms are often kept in a wider type.
+Precision resolve(const WeightSource& source, Precision wanted) {
+  if (wanted != Precision::kAuto) return wanted;
+  const TensorView* query = source.find("blk.0.attn_q.weight");
+  if (query == nullptr) return Precision::kFloat32;
+  if (is_quantised(query->dtype)) return Precision::kInt8;
+  if (query->dtype == DType::kBF16) return Precision::kBFloat16;
+  return query->dtype == DType::kF16 ? Precision::kFloat16 : Precision::kFloat32;
+}
+
+kernels::Activations activations_of(Precision precision) {
+  switch (precision) {
+    case Precision::kInt8:
+      return kernels::Activations::kInt8;
+    case Precision::kBFloat16:
+      return kernels::Activations::kBF16;
+    default:
+      return kernels::Activations::kF32;
+  }
+}
+
+}  // namespace
+
+WeightLoader::WeightLoader(const WeightSource& source, Precision precision, ThreadPool& pool)
+    : source_(source), precision_(resolve(source, precision)), pool_(pool) {}
+
+Status WeightLoader::status() const {
+  if (error_) return Unexpected(*error_);
+  return {};
+}
+
+void WeightLoader::note(Error error) {
+  if (error_) return;
+  error.message = format("{}: {}", source_.path(), error.message);
+  error_ = std::move(error);
+}
+
+const TensorView* WeightLoader::take(const std::string& name, const Shape& shape) {
+  const TensorView* tensor = source_.find(name);
+  if (tensor == nullptr) {
+    note({ErrorCode::kCorruptData, format("the tensor {} is missing", name), {}});
+    return nullptr;
+  }
+  if (tensor->shape != shape) {
+    note({ErrorCode::kCorruptData,
+          format("the tensor {} has shape {}, but the model's config makes it {}", name,
+                 tensor->shape.to_string(), shape.to_string()),
+          {}});
+    return nullptr;
+  }
+  if (!kernels::can_dequantise(tensor->dtype)) {
+    note(
+        {ErrorCode::kUnsupported,
+         format("the tensor {} is of type {}, which no kernel multiplies", name, info_of(tensor->dtype).name),
+         {}});
+    return nullptr;
+  }
+  return tensor;
+}
+
+kernels::PackedFormat WeightLoader::format_of(DType dtype) const {
+  using kernels::WeightEncoding;
+  switch (precision_) {
+    case Precision::kFloat32:
+      return kernels::plain_format(WeightEncoding::kF32);
+    case Precision::kFloat16:
+      return kernels::plain_format(WeightEncoding::kF16);
+    case Precision::kBFloat16:
+      return kernels::plain_format(WeightEncoding::kBF16);
+    default:
+      return kernels::native_format(dtype);
+  }
+}
+
+Linear WeightLoader::linear(std::initializer_list<Part> parts, int columns) {
+  std::vector<kernels::PackedMatrix> packed;
+  std::vector<TensorView> stack;  // neighbours of one format
+  auto pack_stack = [&] {
+    if (stack.empty()) return;
+    auto matrix = kernels::pack(stack, format_of(stack[0].dtype), pool_);
+    if (matrix) {
+      packed.push_back(std::move(*matrix));
+    } else {
+      note(matrix.error());
+    }
+    stack.clear();
+  };
+  for (const Part& part : parts) {
+    const TensorView* tensor = take(part.name, Shape{part.rows, columns});
+    if (tensor == nullptr) return {};
+    if (!stack.empty() && format_of(stack[0].dtype) != format_of(tensor->dtype)) pack_stack();
+    stack.push_back(*tensor);
+  }
+  pack_stack();
+  if (error_) return {};
+  Linear linear(std::move(packed), activations_of(precision_));
+  bytes_ += linear.bytes();
+  return linear;
+}
+
+std::vector<float> WeightLoader::vector(const std::string& name, int size) {
+  std::vector<float> values(static_cast<size_t>(size));
+  const TensorView* tensor = take(name, Shape{size});
+  if (tensor == nullptr) return values;
+  kernels::dequantise_row(tensor->dtype, tensor->data, size, values.data());
+  bytes_ += static_cast<int64_t>(values.size() * sizeof(float));
+  return values;
+}
+
+}  // namespace pagoda::model
