@@ -21,11 +21,13 @@ class WeightSource {
   virtual const WeightMetadata& metadata() const = 0;
   // nullptr when there is no tensor of that name. Names are GGUF's: "blk.0.attn_q.weight".
   virtual const TensorView* find(std::string_view name) const = 0;
-  virtual void for_each(const std::function<void(const std::string& name, const TensorView&)>& visit) const = 0;
+  virtual void for_each(
+      const std::function<void(const std::string& name, const TensorView&)>& visit) const = 0;
   virtual int64_t tensor_bytes() const = 0;
   // Every tensor is about to be read: lets the kernel read the file ahead. Returns at once.
   virtual void prefetch() const = 0;
-  // The mapped pages are no longer needed by the caller (weights were repacked): give them back to the kernel.
+  // The mapped pages are no longer needed by the caller (weights were repacked): give them back to the
+  // kernel.
   virtual void release_pages() const = 0;
 };
 

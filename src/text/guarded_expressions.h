@@ -2,7 +2,7 @@
 // stands for and keeps its place in the source.
 #pragma once
 
-#include "jinja/runtime.h"
+#include <jinja/runtime.h>
 
 namespace pagoda::text {
 

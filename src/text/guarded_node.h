@@ -1,13 +1,13 @@
 // What the nodes in a guarded tree have in common (guarded_expressions.h).
 #pragma once
 
+#include <jinja/runtime.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "jinja/runtime.h"
 
 namespace pagoda::text {
 

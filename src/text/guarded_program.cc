@@ -1,6 +1,7 @@
 #include "text/guarded_program.h"
 
-#include "jinja/parser.h"
+#include <jinja/parser.h>
+
 #include "text/guarded_expressions.h"
 #include "text/render_budget.h"
 

@@ -1,9 +1,10 @@
 #include "text/render_budget.h"
 
+#include <jinja/lexer.h>
+
 #include <vector>
 
 #include "base/format.h"
-#include "jinja/lexer.h"
 #include "text/utf8.h"
 
 namespace pagoda::text {

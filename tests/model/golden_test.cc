@@ -1,4 +1,4 @@
-// Our forward pass against transformers' (goldens: tools/make_goldens.py). The bounds are those of issue 3.
+// Our forward pass against the goldens that transformers made (tools/make_goldens.py).
 #include <gtest/gtest.h>
 
 #include <cmath>
