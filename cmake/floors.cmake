@@ -38,7 +38,6 @@ endfunction()
 
 function(pagoda_add_unit_tests)
   find_package(GTest REQUIRED)
-  include(GoogleTest)
   get_property(floors GLOBAL PROPERTY PAGODA_FLOORS)
   foreach(floor IN LISTS floors)
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${floor}/*_test.cc)

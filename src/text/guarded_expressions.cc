@@ -59,8 +59,8 @@ struct Operation final : Wrapper {
     RenderBudget::spend(0);
     if (node.op.value == "and" || node.op.value == "or") return inner->execute(ctx);
     value left = node.left->execute(ctx), right = node.right->execute(ctx);
-    const bool two_strings = is_string(left) && is_string(right);
-    if (node.op.value == "~" || (node.op.value == "+" && two_strings)) return concatenated(left, right);
+    if (node.op.value == "~") return joined(python_str(left), python_str(right), false);
+    if (node.op.value == "+" && is_string(left) && is_string(right)) return added(left, right);
     if (node.op.value == "*") reserve_repetition(left, right);
     jinja::binary_expression once(node.op, literal(left), literal(right));
     once.pos = pos;
@@ -70,14 +70,18 @@ struct Operation final : Wrapper {
   }
 
  private:
-  static value concatenated(const value& left, const value& right) {
+  static value joined(const std::string& left, const std::string& right, bool as_markup) {
+    const std::string text = left + right;
+    RenderBudget::spend(text.size());
+    return as_markup ? markup(text) : mk_val<jinja::value_string>(text);
+  }
+  // Of Python's strings, + heeds markup; jinja2's own ~ does not.
+  static value added(const value& left, const value& right) {
     const bool escape = is_markup(left) || is_markup(right);
     const auto text_of = [&](const value& v) {
       return escape && !is_markup(v) ? escaped(python_str(v)) : python_str(v);
     };
-    const std::string text = text_of(left) + text_of(right);
-    RenderBudget::spend(text.size());
-    return escape ? markup(text) : mk_val<jinja::value_string>(text);
+    return joined(text_of(left), text_of(right), escape);
   }
   // The engine keeps every repetition as a part of its own.
   static void reserve_repetition(const value& left, const value& right) {
@@ -313,6 +317,9 @@ statement_ptr make_test(statement_ptr test) {
 }
 
 statement_ptr make_member(statement_ptr member) {
+  if (static_cast<const jinja::member_expression&>(*member).computed) {
+    return std::make_unique<Subscript>(std::move(member));
+  }
   return std::make_unique<Member>(std::move(member));
 }
 
