@@ -52,7 +52,7 @@ void EngineStep(benchmark::State& bench) {
     int left = sequences;
     for (int i = 0; i < sequences; ++i) {
       Request request;
-      request.prompt.assign(64, i + 1);
+      request.prompt.assign(64, i % 64);
       request.sampling.temperature = 0;
       request.sampling.ignore_eos = true;
       request.sampling.max_tokens = 2000;
@@ -61,7 +61,7 @@ void EngineStep(benchmark::State& bench) {
         const std::lock_guard lock(mutex);
         if (--left == 0) done.notify_one();
       };
-      if (!engine->submit(std::move(request))) bench.SkipWithError("refused");
+      if (!engine->submit(std::move(request))) return bench.SkipWithError("refused");
     }
     std::unique_lock lock(mutex);
     done.wait(lock, [&] { return left == 0; });

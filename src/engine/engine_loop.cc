@@ -228,7 +228,7 @@ std::optional<Finish> EngineLoop::finish_after(Choice& choice, int32_t token) {
   if (contains(params.stop_token_ids, token)) return Finish{FinishReason::kStop, token, {}, {}};
   if (choice.watcher) {
     std::optional<std::string> stop = choice.watcher->accept(token);
-    if (stop && choice.generated() > params.min_tokens)
+    if (stop && choice.generated() >= params.min_tokens)
       return Finish{FinishReason::kStop, {}, std::move(stop), {}};
   }
   if (choice.constraint && choice.constraint->finished()) return Finish{};

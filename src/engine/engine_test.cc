@@ -173,7 +173,7 @@ TEST_F(EngineTest, StopStringsEndAnAnswerButNotBeforeMinTokens) {
   ASSERT_TRUE(answers_.wait());
   EXPECT_EQ(answers_.of(0).tokens.size(), 4u);
   EXPECT_EQ(answers_.of(0).finish.stop_string, "stop here");
-  EXPECT_EQ(answers_.of(1).tokens.size(), 7u);
+  EXPECT_EQ(answers_.of(1).tokens.size(), 6u);
 }
 
 // Allows `first`, then `first` + 1, and so on for `length` tokens.

@@ -14,6 +14,7 @@
 #include "text/template_functions.h"
 #include "text/template_messages.h"
 #include "text/template_values.h"
+#include "text/utf8.h"
 
 namespace pagoda::text {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 using nlohmann::ordered_json;
 
 Unexpected refuse(std::string_view why) {
-  return fail(ErrorCode::kInvalidArgument, format("chat template: {}", why), "messages");
+  return fail(ErrorCode::kInvalidArgument, as_valid_utf8(format("chat template: {}", why)), "messages");
 }
 
 // The engine tells a fault in many lines: where ("… at line 3, column 5 in source:"), the source, "Error:
@@ -74,11 +75,11 @@ class JinjaChatTemplate final : public ChatTemplate {
         jinja::value written = part->execute(context);
         text += jinja::render_string_parts(jinja::runtime::gather_string_parts(written));
       }
-      return text;
+      return as_valid_utf8(std::move(text));
     } catch (const RaisedByTemplate& raised) {
-      return fail(ErrorCode::kInvalidArgument, raised.message, "messages");
+      return fail(ErrorCode::kInvalidArgument, as_valid_utf8(raised.message), "messages");
     } catch (const BudgetExceeded& exceeded) {
-      return refuse(exceeded.message);
+      return fail(ErrorCode::kInvalidArgument, exceeded.message, "chat_template");
     } catch (const std::exception& fault) {
       return refuse(told_briefly(fault.what()));
     }
@@ -123,8 +124,8 @@ Result<std::unique_ptr<ChatTemplate>> parse_chat_template(std::string source, st
     return std::make_unique<JinjaChatTemplate>(std::move(source), std::move(program), std::move(bos_token),
                                                std::move(eos_token));
   } catch (const std::exception& fault) {
-    return fail(ErrorCode::kInvalidArgument, format("chat template does not parse: {}", fault.what()),
-                "chat_template");
+    return fail(ErrorCode::kInvalidArgument,
+                as_valid_utf8(format("chat template does not parse: {}", fault.what())), "chat_template");
   }
 }
 

@@ -104,9 +104,9 @@ TEST(ChatTemplate, ContinuesTheFinalMessage) {
 TEST(ChatTemplate, NothingRunsWithoutEnd) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string loops =
-      "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(9999) %}{% endfor %}{% endfor "
+      "{% for a in range(99) %}{% for b in range(99999) %}{% for c in range(9999) %}{% endfor %}{% endfor "
       "%}{% endfor %}";
-  EXPECT_THAT(error_of(loops), HasSubstr("steps"));
+  EXPECT_THAT(error_of(loops), testing::AnyOf(HasSubstr("steps"), HasSubstr("longer than")));
   EXPECT_THAT(error_of("{{ range(1000000000) | length }}"), HasSubstr("range() too big"));
   EXPECT_THAT(error_of("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), HasSubstr("chat template"));
   EXPECT_THAT(

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string_view>
 
+#include "text/guarded_node.h"
 #include "text/python_text.h"
 #include "text/render_budget.h"
 
@@ -11,27 +13,6 @@ namespace pagoda::text {
 namespace {
 
 using jinja::context;
-using jinja::is_val;
-using jinja::mk_val;
-using jinja::statement_ptr;
-using jinja::value;
-
-bool is_string(const value& v) {
-  return is_val<jinja::value_string>(v);
-}
-bool is_integer(const value& v) {
-  return is_val<jinja::value_int>(v);
-}
-
-size_t text_size(const value& v) {
-  return is_string(v) ? v->val_str.length() : 0;
-}
-
-struct Wrapper : jinja::expression {
-  explicit Wrapper(statement_ptr node) : inner(std::move(node)) { pos = inner->pos; }
-  std::string type() const override { return inner->type(); }
-  statement_ptr inner;
-};
 
 struct Counted final : Wrapper {
   using Wrapper::Wrapper;
@@ -40,6 +21,20 @@ struct Counted final : Wrapper {
     value result = inner->execute(ctx);
     RenderBudget::spend(text_size(result));
     return result;
+  }
+};
+
+// The engine copies its table of functions at each name that it looks up.
+struct Variable final : Wrapper {
+  using Wrapper::Wrapper;
+  value execute_impl(context& ctx) const override {
+    const std::string& name = static_cast<const jinja::identifier&>(*inner).val;
+    value found = ctx.get_val(name);
+    if (!found->is_undefined()) return found;
+    const auto& functions = jinja::global_builtins();
+    const auto function = functions.find(name);
+    if (function != functions.end()) return mk_val<jinja::value_func>(name, function->second);
+    return mk_val<jinja::value_undefined>(name);
   }
 };
 
@@ -57,13 +52,6 @@ struct Output final : Wrapper {
   }
 };
 
-// A value that is computed already.
-struct Literal final : jinja::expression {
-  explicit Literal(value v) : held(std::move(v)) {}
-  value execute_impl(context&) const override { return held; }
-  value held;
-};
-
 struct Operation final : Wrapper {
   using Wrapper::Wrapper;
   value execute_impl(context& ctx) const override {
@@ -71,7 +59,8 @@ struct Operation final : Wrapper {
     RenderBudget::spend(0);
     if (node.op.value == "and" || node.op.value == "or") return inner->execute(ctx);
     value left = node.left->execute(ctx), right = node.right->execute(ctx);
-    if (node.op.value == "~") return concatenated(left, right);
+    const bool two_strings = is_string(left) && is_string(right);
+    if (node.op.value == "~" || (node.op.value == "+" && two_strings)) return concatenated(left, right);
     if (node.op.value == "*") reserve_repetition(left, right);
     jinja::binary_expression once(node.op, literal(left), literal(right));
     once.pos = pos;
@@ -81,12 +70,14 @@ struct Operation final : Wrapper {
   }
 
  private:
-  static statement_ptr literal(value v) { return std::make_unique<Literal>(std::move(v)); }
-
   static value concatenated(const value& left, const value& right) {
-    const std::string text = python_str(left) + python_str(right);
+    const bool escape = is_markup(left) || is_markup(right);
+    const auto text_of = [&](const value& v) {
+      return escape && !is_markup(v) ? escaped(python_str(v)) : python_str(v);
+    };
+    const std::string text = text_of(left) + text_of(right);
     RenderBudget::spend(text.size());
-    return mk_val<jinja::value_string>(text);
+    return escape ? markup(text) : mk_val<jinja::value_string>(text);
   }
   // The engine keeps every repetition as a part of its own.
   static void reserve_repetition(const value& left, const value& right) {
@@ -136,46 +127,48 @@ struct ToJson final : Wrapper {
   }
 };
 
-// x | string, x | safe.
+// x | string, x | safe, x | escape.
 struct ToText final : Wrapper {
+  ToText(statement_ptr node, const std::string& filter) : Wrapper(std::move(node)), name(filter) {}
+  value execute_impl(context& ctx) const override {
+    const value operand = static_cast<const jinja::filter_expression&>(*inner).operand->execute(ctx);
+    std::string text = python_str(operand);
+    if ((name == "e" || name == "escape") && !is_markup(operand)) text = escaped(text);
+    RenderBudget::spend(text.size());
+    return name == "string" && !is_markup(operand) ? mk_val<jinja::value_string>(text) : markup(text);
+  }
+  std::string name;
+};
+
+// x | default(value, boolean): None is a value.
+struct Default final : Wrapper {
   using Wrapper::Wrapper;
   value execute_impl(context& ctx) const override {
-    const std::string text =
-        python_str(static_cast<const jinja::filter_expression&>(*inner).operand->execute(ctx));
-    RenderBudget::spend(text.size());
-    return mk_val<jinja::value_string>(text);
+    const auto& node = static_cast<const jinja::filter_expression&>(*inner);
+    value operand = node.operand->execute(ctx);
+    jinja::func_args args(ctx);
+    if (const auto* call = jinja::cast_stmt<jinja::call_expression>(node.filter)) {
+      for (const statement_ptr& argument : call->args) args.push_back(argument->execute(ctx));
+    }
+    const bool falsy_too = args.get_kwarg_or_pos("boolean", 1)->as_bool();
+    if (!operand->is_undefined() && !(falsy_too && !operand->as_bool())) return operand;
+    const value otherwise = args.get_kwarg_or_pos("default_value", 0);
+    return otherwise->is_undefined() ? mk_val<jinja::value_string>(std::string()) : otherwise;
   }
 };
 
-// x | escape, with markupsafe's entities.
-struct Escaped final : Wrapper {
+// x | length: of a text, in characters; the engine counts bytes.
+struct Length final : Wrapper {
   using Wrapper::Wrapper;
   value execute_impl(context& ctx) const override {
-    std::string escaped;
-    for (const char c :
-         python_str(static_cast<const jinja::filter_expression&>(*inner).operand->execute(ctx))) {
-      switch (c) {
-        case '&':
-          escaped += "&amp;";
-          break;
-        case '<':
-          escaped += "&lt;";
-          break;
-        case '>':
-          escaped += "&gt;";
-          break;
-        case '\'':
-          escaped += "&#39;";
-          break;
-        case '"':
-          escaped += "&#34;";
-          break;
-        default:
-          escaped += c;
-      }
+    value operand = static_cast<const jinja::filter_expression&>(*inner).operand->execute(ctx);
+    if (is_string(operand)) {
+      const auto count = static_cast<int64_t>(characters(python_str(operand)).size());
+      return mk_val<jinja::value_int>(count);
     }
-    RenderBudget::spend(escaped.size());
-    return mk_val<jinja::value_string>(escaped);
+    jinja::filter_expression once(literal(std::move(operand)), std::make_unique<jinja::identifier>("length"));
+    once.pos = pos;
+    return once.execute(ctx);
   }
 };
 
@@ -207,6 +200,50 @@ struct Member final : Wrapper {
       throw std::runtime_error("access to attribute '" + method->name + "' is unsafe: it changes its object");
     }
     return result;
+  }
+};
+
+// x[i], x[a:b:c]: texts by characters, where the engine goes by bytes.
+struct Subscript final : Wrapper {
+  using Wrapper::Wrapper;
+  value execute_impl(context& ctx) const override {
+    RenderBudget::spend(0);
+    const auto& node = static_cast<const jinja::member_expression&>(*inner);
+    value object = node.object->execute(ctx);
+    const bool text = is_string(object);
+    if (text) object = as_list(object);
+    value result = looked_up(ctx, node, object);
+    if (!text) return result;
+    std::string joined;
+    if (is_val<jinja::value_array>(result)) {
+      for (const value& character : result->as_array()) joined += python_str(character);
+      return mk_val<jinja::value_string>(joined);
+    }
+    return result;
+  }
+
+ private:
+  static value as_list(const value& text) {
+    auto list = mk_val<jinja::value_array>();
+    for (const std::string& character : characters(python_str(text))) {
+      list->push_back(mk_val<jinja::value_string>(character));
+    }
+    return list;
+  }
+  value looked_up(context& ctx, const jinja::member_expression& node, const value& object) const {
+    const auto computed = [&](const statement_ptr& part) {
+      return part ? literal(part->execute(ctx)) : nullptr;
+    };
+    statement_ptr property;
+    if (const auto* slice = jinja::cast_stmt<jinja::slice_expression>(node.property)) {
+      property = std::make_unique<jinja::slice_expression>(
+          computed(slice->start_expr), computed(slice->stop_expr), computed(slice->step_expr));
+    } else {
+      property = computed(node.property);
+    }
+    jinja::member_expression once(literal(object), std::move(property), true);
+    once.pos = pos;
+    return once.execute(ctx);
   }
 };
 
@@ -245,15 +282,6 @@ struct Stored final : Wrapper {
   const jinja::statement* container;
 };
 
-const std::string& filter_name(const jinja::filter_expression& node) {
-  static const std::string kNone;
-  if (const auto* name = jinja::cast_stmt<jinja::identifier>(node.filter)) return name->val;
-  if (const auto* call = jinja::cast_stmt<jinja::call_expression>(node.filter)) {
-    if (const auto* name = jinja::cast_stmt<jinja::identifier>(call->callee)) return name->val;
-  }
-  return kNone;
-}
-
 bool tests_divisibility(const jinja::test_expression& node) {
   const auto* call = jinja::cast_stmt<jinja::call_expression>(node.test);
   const auto* name = call == nullptr ? nullptr : jinja::cast_stmt<jinja::identifier>(call->callee);
@@ -266,21 +294,16 @@ statement_ptr make_output(statement_ptr inner) {
   return std::make_unique<Output>(std::move(inner));
 }
 
+statement_ptr make_variable(statement_ptr identifier) {
+  return std::make_unique<Variable>(std::move(identifier));
+}
+
 statement_ptr make_counted(statement_ptr inner) {
   return std::make_unique<Counted>(std::move(inner));
 }
 
 statement_ptr make_operation(statement_ptr binary) {
   return std::make_unique<Operation>(std::move(binary));
-}
-
-statement_ptr make_filter(statement_ptr filter) {
-  const auto& node = static_cast<const jinja::filter_expression&>(*filter);
-  const std::string& name = filter_name(node);
-  if (name == "tojson") return std::make_unique<ToJson>(std::move(filter));
-  if (name == "string" || name == "safe") return std::make_unique<ToText>(std::move(filter));
-  if (name == "e" || name == "escape") return std::make_unique<Escaped>(std::move(filter));
-  return std::make_unique<Counted>(std::move(filter));
 }
 
 statement_ptr make_test(statement_ptr test) {
@@ -293,8 +316,8 @@ statement_ptr make_member(statement_ptr member) {
   return std::make_unique<Member>(std::move(member));
 }
 
-statement_ptr make_stored(statement_ptr value, const jinja::statement* container) {
-  return std::make_unique<Stored>(std::move(value), container);
+statement_ptr make_stored(statement_ptr node, const jinja::statement* container) {
+  return std::make_unique<Stored>(std::move(node), container);
 }
 
 }  // namespace pagoda::text

@@ -1,6 +1,7 @@
 #include "text/guarded_program.h"
 
-#include "jinja/parser.h"
+#include <jinja/parser.h>
+
 #include "text/guarded_expressions.h"
 #include "text/render_budget.h"
 
@@ -53,19 +54,26 @@ class Guard {
       body(set->body, false);
       guard_assignment(*set);
     } else if (auto* macro = as<jinja::macro_statement>(slot)) {
-      for (statement_ptr& argument : macro->args) expression(argument);
+      parameters(macro->args);
       body(macro->body, true);
     } else if (auto* filter = as<jinja::filter_statement>(slot)) {
       arguments_of(filter->filter);
       body(filter->body, false);
     } else if (auto* call = as<jinja::call_statement>(slot)) {
       arguments_of(call->call);
-      for (statement_ptr& argument : call->caller_args) expression(argument);
+      parameters(call->caller_args);
       body(call->body, true);
     } else {
       return dynamic_cast<jinja::expression*>(slot.get()) == nullptr;
     }
     return true;
+  }
+
+  // Names, or names with a default value.
+  void parameters(jinja::statements& slots) {
+    for (statement_ptr& slot : slots) {
+      if (auto* with_default = as<jinja::keyword_argument_expression>(slot)) expression(with_default->val);
+    }
   }
 
   // Of a call that must stay one: a filter's, a test's, a call block's.
@@ -105,7 +113,9 @@ class Guard {
 
   // Expressions that only hold others.
   void plain_expression(statement_ptr& slot) {
-    if (auto* array = as<jinja::array_literal>(slot)) {
+    if (as<jinja::identifier>(slot) != nullptr) {
+      slot = make_variable(std::move(slot));
+    } else if (auto* array = as<jinja::array_literal>(slot)) {
       expressions(array->val);
     } else if (auto* tuple = as<jinja::tuple_literal>(slot)) {
       expressions(tuple->val);

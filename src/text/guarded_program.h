@@ -2,9 +2,9 @@
 // counts against the RenderBudget, and what jinja2 does otherwise than the engine is done as jinja2 does it.
 #pragma once
 
-#include <string>
+#include <jinja/runtime.h>
 
-#include "jinja/runtime.h"
+#include <string>
 
 namespace pagoda::text {
 

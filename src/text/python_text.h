@@ -2,10 +2,10 @@
 // decide.
 #pragma once
 
+#include <jinja/value.h>
+
 #include <string>
 #include <string_view>
-
-#include "jinja/value.h"
 
 namespace pagoda::text {
 

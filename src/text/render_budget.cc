@@ -1,9 +1,11 @@
 #include "text/render_budget.h"
 
+#include <jinja/lexer.h>
+
 #include <vector>
 
 #include "base/format.h"
-#include "jinja/lexer.h"
+#include "text/utf8.h"
 
 namespace pagoda::text {
 namespace {
@@ -59,6 +61,7 @@ class BlockDepth {
 RenderBudget::RenderBudget(const RenderLimits& limits, size_t input_bytes)
     : limits_(limits), deadline_(std::chrono::steady_clock::now() + limits.time), outer_(current) {
   limits_.bytes += 64 * input_bytes;
+  limits_.steps += input_bytes;
   stack_base_ = reinterpret_cast<const char*>(__builtin_frame_address(0));
   current = this;
 }
@@ -90,8 +93,8 @@ void RenderBudget::check(const char* here) {
 }
 
 Status check_template_source(const std::string& source) {
-  const auto refuse = [](std::string why) {
-    return fail(ErrorCode::kInvalidArgument, "chat template: " + std::move(why), "chat_template");
+  const auto refuse = [](const std::string& why) {
+    return fail(ErrorCode::kInvalidArgument, as_valid_utf8("chat template: " + why), "chat_template");
   };
   if (source.size() > kLongestSource) return refuse(format("longer than {} bytes", kLongestSource));
   jinja::lexer_result lexed;

@@ -1,7 +1,7 @@
 // The functions that transformers gives to chat templates.
 #pragma once
 
-#include "jinja/runtime.h"
+#include <jinja/runtime.h>
 
 namespace pagoda::text {
 

@@ -1,10 +1,11 @@
 // JSON → values of the template engine.
 #pragma once
 
+#include <jinja/value.h>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.h"
-#include "jinja/value.h"
 
 namespace pagoda::text {
 

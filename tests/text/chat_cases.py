@@ -131,7 +131,9 @@ OWN = {
 {{ 'hello world' | title }} {{ 'a-b' | replace('-', '+') }} {{ [3, 1, 2] | sort | join(',') }} {{ 'abc'[::-1] }} {{ (1, 2) | first }}
 {% macro f(x, y='d') %}<{{ x }}{{ y }}>{% endmacro %}{{ f(1) }}{{ f(2, y='e') }}
 {{ strftime_now('%Y-%m-%d') }} {{ range(3) | list }} {{ 'x' is defined }} {{ 5 is divisibleby(2) }}
-{%- raw %} {{ raw }} {% endraw %}
+{{ 'aé中'[1] }} {{ 'aé中'[1:] }} {{ 'é中' | length }} {{ 'aé中'[-1] }} {{ 'aé中'[::-1] }} {{ [1, 2, 3][1:] }} {{ [1, 2][-1] }}
+{{ none | default('d') }} {{ nothing | default('d') }} {{ '' | default('d', true) }} {{ nothing | default }}|
+{{ '<i>' | safe + '<b>' }} {{ '<' ~ '>' }}
 """,
 }
 
