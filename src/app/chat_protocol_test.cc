@@ -12,7 +12,6 @@
 namespace pagoda::app {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(ApiBase, TakesEveryWayToWriteAnAddress) {
@@ -31,20 +30,6 @@ TEST(ChatRequestBody, HoldsWhatWasAsked) {
   EXPECT_EQ(body["max_tokens"], 5);
   EXPECT_FALSE(body.contains("temperature"));
   EXPECT_EQ(body["messages"][0]["content"], "grüße \xEF\xBF\xBD") << "bytes that are no UTF-8 are replaced";
-}
-
-TEST(EventReader, CutsWhereverTheBytesWereCut) {
-  const std::string stream =
-      "data: {\"a\":1}\n\n: comment\nevent: x\ndata:two\r\ndata: lines\r\n\r\ndata: [DONE]\n\n";
-  for (size_t size = 1; size <= stream.size(); ++size) {
-    EventReader reader;
-    std::vector<std::string> events;
-    for (size_t at = 0; at < stream.size(); at += size) {
-      reader.accept(std::string_view(stream).substr(at, size),
-                    [&](std::string_view data) { events.emplace_back(data); });
-    }
-    ASSERT_THAT(events, ElementsAre("{\"a\":1}", "two\nlines", "[DONE]")) << "pieces of " << size;
-  }
 }
 
 TEST(ChatEvent, ReadsDeltasFinishAndUsage) {
