@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -69,12 +70,12 @@ TEST(ChatHistory, KeepsOrderAndSaves) {
   history.drop_last();
   EXPECT_EQ(history.messages().size(), 3u);
   EXPECT_EQ(history.messages()[0].role, "system");
-  const std::string path = testing::TempDir() + "chat_history_test.json";
+  const std::string path = testing::TempDir() + "chat_history_test_" + std::to_string(::getpid()) + ".json";
   ASSERT_TRUE(history.save(path));
   std::ifstream file(path);
   const auto saved = nlohmann::json::parse(file);
   EXPECT_EQ(saved[2]["content"], "Hello");
-  const std::string markdown = testing::TempDir() + "chat_history_test.md";
+  const std::string markdown = testing::TempDir() + "chat_history_test_" + std::to_string(::getpid()) + ".md";
   ASSERT_TRUE(history.save(markdown));
   std::stringstream text;
   text << std::ifstream(markdown).rdbuf();

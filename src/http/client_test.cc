@@ -1,6 +1,7 @@
 #include "http/client.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -257,7 +258,7 @@ TEST(Client, HearsARefusalOfItsBody) {
 }
 
 TEST(Client, ReachesAUnixSocket) {
-  const std::string path = testing::TempDir() + "pagoda_client_test.sock";
+  const std::string path = testing::TempDir() + "pagoda_client_test_" + std::to_string(::getpid()) + ".sock";
   TestServer test;
   test.options.unix_socket = path;
   test.start();
@@ -269,7 +270,7 @@ TEST(Client, ReachesAUnixSocket) {
 
 class Tls : public testing::Test {
  protected:
-  Tls() : certificate_(testing::TempDir() + "pagoda_tls_test") {
+  Tls() : certificate_(testing::TempDir() + "pagoda_tls_test_" + std::to_string(::getpid())) {
     test_.options.tls = {certificate_.key_file, certificate_.certificate_file};
     port_ = test_.start();
     trusting_.ca_file = certificate_.certificate_file;

@@ -1,6 +1,7 @@
 #include "http/port_holder.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 // A /proc with one process that listens on port 8000 (1F40) and is connected on 8001.
 class FakeProc : public testing::Test {
  protected:
-  FakeProc() : root_(testing::TempDir() + "pagoda_fake_proc") {
+  FakeProc() : root_(testing::TempDir() + "pagoda_fake_proc_" + std::to_string(::getpid())) {
     fs::create_directories(root_ + "/net");
     fs::create_directories(root_ + "/4321/fd");
     fs::create_directories(root_ + "/self/fd");

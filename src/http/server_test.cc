@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -343,7 +344,7 @@ TEST(Server, ExchangesOutliveTheServer) {
 }
 
 TEST(Server, ServesAUnixSocket) {
-  const std::string path = testing::TempDir() + "pagoda_http_test.sock";
+  const std::string path = testing::TempDir() + "pagoda_http_test_" + std::to_string(::getpid()) + ".sock";
   TestServer test;
   test.options.unix_socket = path;
   EXPECT_EQ(test.start(), 0);
