@@ -17,6 +17,7 @@ if(TARGET pagoda_app)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/pagoda/third-party RENAME ${package})
     endif()
   endforeach()
+  install(FILES ${PAGODA_LLAMA_CPP}/LICENSE DESTINATION share/doc/pagoda/third-party RENAME llama.cpp)
 
   set(CPACK_GENERATOR TGZ)
   set(CPACK_PACKAGE_NAME pagoda)

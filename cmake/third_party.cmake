@@ -12,8 +12,27 @@ find_library(PAGODA_PCRE2 NAMES libpcre2-8.a REQUIRED)
 find_library(PAGODA_UTF8PROC NAMES libutf8proc.a REQUIRED)
 add_library(third_party_text INTERFACE)
 target_compile_definitions(third_party_text INTERFACE PCRE2_STATIC UTF8PROC_STATIC)
-target_link_libraries(third_party_text INTERFACE ${PAGODA_PCRE2} ${PAGODA_UTF8PROC})
 
+# text: the Jinja engine of llama.cpp (MIT), from the pinned sdist; its tests' templates and vocabularies are ours too.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/third_party/pins.txt)
+execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/fetch.py llama-cpp
+  OUTPUT_VARIABLE PAGODA_LLAMA_CPP OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(PAGODA_LLAMA_CPP ${PAGODA_LLAMA_CPP}/llama.cpp)
+file(GLOB jinja_sources ${PAGODA_LLAMA_CPP}/common/jinja/*.cpp)
+add_library(third_party_jinja STATIC ${jinja_sources}
+  ${PAGODA_LLAMA_CPP}/common/json.cpp ${PAGODA_LLAMA_CPP}/common/unicode.cpp)
+# Its headers have names such as json.h and log.h: only the folder jinja is shown to us. Its json.cpp wants ggml.h for
+# one macro.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/third_party/include)
+file(CREATE_LINK ${PAGODA_LLAMA_CPP}/common/jinja ${CMAKE_BINARY_DIR}/third_party/include/jinja SYMBOLIC)
+file(WRITE ${CMAKE_BINARY_DIR}/third_party/ggml_shim/ggml.h
+  "#include <cassert>\n#define GGML_ASSERT(condition) assert(condition)\n")
+target_include_directories(third_party_jinja
+  PRIVATE ${PAGODA_LLAMA_CPP}/common ${CMAKE_BINARY_DIR}/third_party/ggml_shim)
+target_include_directories(third_party_jinja SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/third_party/include)
+target_compile_options(third_party_jinja PRIVATE -w)
+target_link_libraries(third_party_text INTERFACE third_party_jinja ${PAGODA_PCRE2} ${PAGODA_UTF8PROC})
 
 # HTTP: Boost's headers, with Asio and Beast compiled once (src/http/boost_asio_beast.cc) rather than in
 # every file that includes them; OpenSSL static, so that a release needs no libssl of the machine.

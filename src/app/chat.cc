@@ -71,10 +71,13 @@ std::string key_of_environment() {
   return {};
 }
 
+ChatConnection* g_connection = nullptr;  // whose answer Ctrl-C stops
+
 // No SA_RESTART: a read at the prompt must come back.
-void stop_answers_on_interrupt() {
+void stop_answers_on_interrupt(ChatConnection& connection) {
+  g_connection = &connection;
   struct sigaction action = {};
-  action.sa_handler = [](int) { ChatSession::interrupted = true; };
+  action.sa_handler = [](int) { g_connection->cancel(); };
   ::sigaction(SIGINT, &action, nullptr);
 }
 
@@ -97,7 +100,7 @@ int talk(const ChatOptions& options) {
   }
   ChatSession session(connection, std::move(request), is_terminal(STDOUT_FILENO));
   session.history().set_system(options.system);
-  stop_answers_on_interrupt();
+  stop_answers_on_interrupt(connection);
   std::string question = options.once;
   if (question.empty()) {
     if (is_terminal(STDIN_FILENO)) return session.converse();

@@ -83,30 +83,4 @@ Result<std::string> first_model_of(std::string_view body) {
   return id;
 }
 
-void EventReader::accept(std::string_view bytes, const std::function<void(std::string_view)>& event) {
-  while (true) {
-    const size_t end = bytes.find('\n');
-    if (end == std::string_view::npos) break;
-    line_ += bytes.substr(0, end);
-    if (line_.ends_with('\r')) line_.pop_back();
-    take_line(line_, event);
-    line_.clear();
-    bytes.remove_prefix(end + 1);
-  }
-  line_ += bytes;
-}
-
-void EventReader::take_line(std::string_view line, const std::function<void(std::string_view)>& event) {
-  if (line.empty()) {
-    if (!data_.empty()) event(data_);
-    data_.clear();
-    return;
-  }
-  if (!line.starts_with("data:")) return;  // comments, event names, ids
-  line.remove_prefix(5);
-  if (line.starts_with(' ')) line.remove_prefix(1);
-  if (!data_.empty()) data_ += '\n';
-  data_ += line;
-}
-
 }  // namespace pagoda::app

@@ -1,7 +1,6 @@
 // The client's half of the OpenAI chat API: what is sent, and what the events of a streamed answer say.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,19 +41,5 @@ std::string error_message_of(int status, std::string_view body);
 
 // The first model that GET /v1/models lists.
 Result<std::string> first_model_of(std::string_view body);
-
-// Cuts a byte stream into the data of its server-sent events
-// (https://html.spec.whatwg.org/#server-sent-events).
-class EventReader {
- public:
-  // Calls `event` for each event that these bytes complete.
-  void accept(std::string_view bytes, const std::function<void(std::string_view data)>& event);
-
- private:
-  void take_line(std::string_view line, const std::function<void(std::string_view data)>& event);
-
-  std::string line_;  // an unfinished one
-  std::string data_;
-};
 
 }  // namespace pagoda::app

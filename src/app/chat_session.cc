@@ -59,8 +59,6 @@ class AnswerClock {
 
 }  // namespace
 
-std::atomic<bool> ChatSession::interrupted{false};
-
 ChatCommand read_chat_command(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with('/')) return {"", std::string(line)};
@@ -99,7 +97,6 @@ Status ChatSession::ask(const std::string& question) {
   std::string answer;
   std::optional<std::string> finish;
   AnswerClock clock;
-  interrupted = false;
   const auto show = [&](const ChatEvent& event) {
     if (event.finish) finish = event.finish;
     if (event.completion_tokens) clock.set_tokens(*event.completion_tokens);
@@ -109,8 +106,7 @@ Status ChatSession::ask(const std::string& question) {
     fmt::print("{}", person_ ? without_controls(event.content) : event.content);
     std::fflush(stdout);
   };
-  const Status status =
-      connection_.stream_answer(chat_request_body(options_, history_.messages()), show, interrupted);
+  const Status status = connection_.stream_answer(chat_request_body(options_, history_.messages()), show);
   if (!answer.empty()) {
     fmt::print("\n");
     std::fflush(stdout);

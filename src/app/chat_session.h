@@ -1,8 +1,6 @@
 // The conversation at the terminal: reads lines, runs commands, shows answers as they come.
 #pragma once
 
-#include <atomic>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +34,6 @@ class ChatSession {
   Status ask(const std::string& question);
   // Until /exit or the end of input.
   int converse();
-
-  // Set by the SIGINT handler.
-  static std::atomic<bool> interrupted;
 
  private:
   std::optional<std::string> read_line();

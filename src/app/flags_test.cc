@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -80,7 +81,7 @@ class Flags : public testing::Test {
     return parsed ? "no error" : parsed.error().message;
   }
   std::string yaml(const std::string& text) {
-    const std::string path = testing::TempDir() + "flags_test.yaml";
+    const std::string path = testing::TempDir() + "flags_test_" + std::to_string(::getpid()) + ".yaml";
     std::ofstream(path) << text;
     return path;
   }

@@ -1,6 +1,7 @@
 #include "app/machine.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -12,7 +13,7 @@ namespace fs = std::filesystem;
 class FakeRoot : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = fs::path(testing::TempDir()) / "machine_test_root";
+    root_ = fs::path(testing::TempDir()) / ("machine_test_root_" + std::to_string(::getpid()));
     fs::remove_all(root_);
   }
   void TearDown() override { fs::remove_all(root_); }

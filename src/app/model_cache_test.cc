@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -15,7 +16,7 @@ using testing::HasSubstr;
 class ModelCache : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "model_cache_test";
+    folder_ = fs::path(testing::TempDir()) / ("model_cache_test_" + std::to_string(::getpid()));
     fs::remove_all(folder_);
     write("SmolLM2-135M-Instruct.Q4_1.gguf");
     write("gemma/gemma-3-270m.gguf");

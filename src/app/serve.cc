@@ -4,8 +4,8 @@
 #include <csignal>
 #include <ctime>
 
-#include "app/subcommands.h"
 #include "app/llm_server.h"
+#include "app/subcommands.h"
 #include "base/log.h"
 
 namespace pagoda::app {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/model_runner.h"
@@ -13,14 +14,16 @@ namespace pagoda::engine {
 enum class SchedulingPolicy { kFcfs, kPriority };
 
 struct EngineConfig {
-  int max_model_len = 0;             // prompt + answer, tokens
-  int max_num_seqs = 256;            // sequences in one step
-  int max_num_batched_tokens = 2048; // rows in one step
-  int max_queued_requests = 0;       // waiting ones; 0: 16 × max_num_seqs
+  int max_model_len = 0;                 // prompt + answer, tokens
+  int max_num_seqs = 256;                // sequences in one step
+  int max_num_batched_tokens = 2048;     // rows in one step
+  int long_prefill_token_threshold = 0;  // most rows of one sequence in one step; 0: no such bound
+  int max_queued_requests = 0;           // waiting ones; 0: 16 × max_num_seqs
   SchedulingPolicy policy = SchedulingPolicy::kFcfs;
   bool prefix_caching = true;
-  std::vector<int32_t> end_tokens;   // end the answer unless ignore_eos
-  uint64_t seed = 0;                 // for requests that bring none
+  std::vector<int32_t> end_tokens;  // end the answer unless ignore_eos
+  int failed_steps_to_death = 3;    // in a row: then the runner is taken for broken, and alive() turns false
+  uint64_t seed = 0;                // for requests that bring none
 };
 
 class Engine {
@@ -29,9 +32,9 @@ class Engine {
   static std::unique_ptr<Engine> start(EngineConfig config, std::unique_ptr<ModelRunner> runner);
   virtual ~Engine() = default;  // cancels what is left, joins the thread
 
-  // Any thread. Fails at once, and never calls the sink, when: the prompt is empty or does not fit the context
-  // (kInvalidArgument, both sizes named), a sampling value is out of range, the queue is full
-  // (kResourceExhausted), the engine drains or is dead (kUnavailable).
+  // Any thread. Fails at once, and never calls the sink, when: the prompt is empty or does not fit the
+  // context (kInvalidArgument, both sizes named), a sampling value is out of range, the queue is full
+  // (kResourceExhausted: try again later), the engine drains or is dead (kUnavailable).
   virtual Result<RequestId> submit(Request request) = 0;
   // Any thread. The request ends with kAbort within one step; unknown ids are ignored.
   virtual void cancel(RequestId id) = 0;
@@ -40,6 +43,7 @@ class Engine {
   virtual bool alive() const = 0;
   // No new requests from now on; the running ones go on.
   virtual void begin_drain() = 0;
+  // No request is left, and every sink has had its last update.
   virtual bool idle() const = 0;
 };
 

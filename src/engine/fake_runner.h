@@ -3,6 +3,7 @@
 // changes the answer.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <string>

@@ -38,7 +38,7 @@ enum class FinishReason {
 
 struct Finish {
   FinishReason reason = FinishReason::kStop;
-  std::optional<int32_t> stop_token;       // a stop_token_ids entry that ended it (not the model's own end token)
+  std::optional<int32_t> stop_token;  // a stop_token_ids entry that ended it (not the model's own end token)
   std::optional<std::string> stop_string;
   Error error;
 };
@@ -47,23 +47,24 @@ struct Finish {
 struct Update {
   int choice = 0;
   std::vector<SampledToken> tokens;
-  std::optional<Finish> finish;   // the last update of this choice
+  std::optional<Finish> finish;  // the last update of this choice
   // In the first update of choice 0 only:
   std::vector<SampledToken> prompt_logprobs;  // [prompt - 1]: of prompt tokens 1, 2, …
   int cached_tokens = 0;                      // prompt tokens that were found in the prefix cache
 };
 
 struct Request {
-  std::string label;             // the client's request id, for logs
-  std::vector<int32_t> prompt;   // >= 1 token
+  std::string label;            // the client's request id, for logs
+  std::vector<int32_t> prompt;  // >= 1 token
   SamplingParams sampling;
-  int n = 1;                     // choices; they share the prompt's KV
-  int priority = 0;              // lower runs first (as in vLLM); used by the priority policy only
-  std::string cache_salt;        // prefixes are shared only between requests of equal salt
+  int n = 1;               // choices; they share the prompt's KV
+  int priority = 0;        // lower runs first (as in vLLM); used by the priority policy only
+  std::string cache_salt;  // prefixes are shared only between requests of equal salt
   // One per choice, made on the submitting thread. May be empty.
   std::function<std::unique_ptr<StopWatcher>()> make_stop_watcher;
   std::function<std::unique_ptr<TokenConstraint>()> make_constraint;
-  // Called on the engine thread: must be quick, must not call the engine. Every choice gets exactly one finish.
+  // Called on the engine thread: must be quick, must not call the engine. Every choice gets exactly one
+  // finish.
   std::function<void(Update&&)> sink;
 };
 

@@ -7,6 +7,18 @@
 
 namespace pagoda::engine {
 
+namespace {
+
+// A row of logits is as wide as the vocabulary: a long prompt's rows are asked for in parts that fit in
+// memory.
+constexpr int kMostPromptRows = 64;
+
+bool wants_prompt_rows(const Sequence& sequence) {
+  return sequence.computed < sequence.prompt_rows && sequence.prompt_rows_done < sequence.prompt_rows;
+}
+
+}  // namespace
+
 Scheduler::Scheduler(const SchedulerConfig& config, const KvCapacity& capacity)
     : config_(config), kv_(capacity, config.prefix_caching) {
   PAGODA_CHECK(config.max_num_seqs > 0 && config.max_num_batched_tokens > 0, "a step has room for something");
@@ -88,8 +100,9 @@ void Scheduler::plan(Step& step) {
 }
 
 int Scheduler::most_tokens(const Sequence& sequence) const {
-  const int threshold = config_.long_prefill_token_threshold;
-  return threshold > 0 ? std::min(threshold, sequence.pending()) : sequence.pending();
+  int most = sequence.pending();
+  if (config_.long_prefill_token_threshold > 0) most = std::min(most, config_.long_prefill_token_threshold);
+  return wants_prompt_rows(sequence) ? std::min(most, kMostPromptRows) : most;
 }
 
 // Those that have caught up first, so that no stream stalls behind a long prompt; then the others, in turn.
@@ -243,8 +256,8 @@ void Scheduler::append(Sequence& sequence, int end, Step& step) {
     plan.block_tables[group].assign(sequence.kv.blocks[group].begin(), sequence.kv.blocks[group].end());
   }
   const bool caught_up = end == static_cast<int>(sequence.tokens.size());
-  const bool prompt_rows = sequence.computed < sequence.prompt_rows &&
-                           sequence.prompt_rows_done < std::min(end, sequence.prompt_rows);
+  const bool prompt_rows =
+      wants_prompt_rows(sequence) && sequence.prompt_rows_done < std::min(end, sequence.prompt_rows);
   plan.logits = prompt_rows                     ? LogitsWanted::kAll
                 : caught_up && sequence.samples ? LogitsWanted::kLast
                                                 : LogitsWanted::kNone;

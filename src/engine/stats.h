@@ -8,10 +8,12 @@
 
 namespace pagoda::engine {
 
-// Cumulative counts are made when written out; counts[i] holds values <= bounds[i], the last one those above all.
+// Cumulative counts are made when written out; counts[i] holds values <= bounds[i], the last one those above
+// all.
 class Histogram {
  public:
-  explicit Histogram(std::span<const double> bounds) : bounds_(bounds.begin(), bounds.end()), counts_(bounds.size() + 1, 0) {}
+  explicit Histogram(std::span<const double> bounds)
+      : bounds_(bounds.begin(), bounds.end()), counts_(bounds.size() + 1, 0) {}
   void observe(double value, int64_t times = 1);
   const std::vector<double>& bounds() const { return bounds_; }
   const std::vector<int64_t>& counts() const { return counts_; }
@@ -33,14 +35,14 @@ struct EngineStats {
   int running = 0;
   int waiting = 0;
   int swapped = 0;
-  double kv_usage = 0;             // share of blocks in use, [0, 1]
-  int64_t kv_waste_bytes = 0;      // allocated to running sequences and not (yet) holding a token
-  int64_t kv_used_bytes = 0;       // allocated to running sequences
-  std::vector<int> free_blocks;    // per group; cached and unreferenced blocks count as free
+  double kv_usage = 0;           // share of blocks in use, [0, 1]
+  int64_t kv_waste_bytes = 0;    // allocated to running sequences and not (yet) holding a token
+  int64_t kv_used_bytes = 0;     // allocated to running sequences
+  std::vector<int> free_blocks;  // per group; cached and unreferenced blocks count as free
   std::vector<int> total_blocks;
   // Counters.
-  int64_t prefix_queries = 0;      // prompt tokens looked up
-  int64_t prefix_hits = 0;         // prompt tokens found
+  int64_t prefix_queries = 0;  // prompt tokens looked up
+  int64_t prefix_hits = 0;     // prompt tokens found
   int64_t preemptions = 0;
   int64_t swapped_out_bytes = 0;
   int64_t swapped_in_bytes = 0;

@@ -1,4 +1,5 @@
-// What one step does, as plain data: the scheduler decides it, a ModelRunner carries it out, other ranks could.
+// What one step does, as plain data: the scheduler decides it, a ModelRunner carries it out, other ranks
+// could.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,10 @@ enum class LogitsWanted : uint8_t { kNone, kLast, kAll };  // of this step's row
 
 struct SequencePlan {
   uint64_t sequence = 0;
-  int first_position = 0;               // tokens whose KV exists already
-  std::vector<int32_t> tokens;          // to compute now, at first_position and on
-  std::vector<std::vector<int32_t>> block_tables;  // per KV group, covering first_position + tokens.size(); -1: left the window
+  int first_position = 0;       // tokens whose KV exists already
+  std::vector<int32_t> tokens;  // to compute now, at first_position and on
+  std::vector<std::vector<int32_t>>
+      block_tables;  // per KV group, covering first_position + tokens.size(); -1: left the window
   LogitsWanted logits = LogitsWanted::kNone;
 };
 

@@ -16,7 +16,10 @@
 namespace pagoda::http {
 
 struct TlsFiles {
-  std::string key_file, certificate_file;
+  std::string key_file, certificate_file;  // PEM; both or neither
+  std::string client_ca_file = {};         // PEM of who may sign clients' certificates
+  enum class ClientCertificate { kNone, kOptional, kRequired };
+  ClientCertificate client_certificate = ClientCertificate::kNone;
 };
 
 struct ServerOptions {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -235,6 +236,7 @@ TEST(Server, TurnsAHandlersFaultInto500) {
   EXPECT_EQ(client.ask(get("/throw-late")).body, "answered");
   EXPECT_EQ(client.ask(get("/twice")).body, "one");
   EXPECT_EQ(client.ask(get("/hello")).body, "hello");
+  EXPECT_EQ(test.record(4).status, 200);
   EXPECT_EQ(RawClient(port).ask(get("/cut")).body, "half<cut>") << "never as if it were whole";
   EXPECT_EQ(test.record(5).status, 500);
 }
@@ -342,7 +344,7 @@ TEST(Server, ExchangesOutliveTheServer) {
 }
 
 TEST(Server, ServesAUnixSocket) {
-  const std::string path = testing::TempDir() + "pagoda_http_test.sock";
+  const std::string path = testing::TempDir() + "pagoda_http_test_" + std::to_string(::getpid()) + ".sock";
   TestServer test;
   test.options.unix_socket = path;
   EXPECT_EQ(test.start(), 0);

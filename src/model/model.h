@@ -18,7 +18,7 @@ enum class Precision {
   kAuto,      // by the type of the first layer's query weights: kInt8, kBFloat16, kFloat16 or kFloat32
   kFloat32,   // weights dequantised to f32, f32 activations, f32 KV: the reference
   kFloat16,   // weights rounded to f16, f32 activations
-  kBFloat16,  // weights and activations rounded to bf16, sums in f32
+  kBFloat16,  // weights and KV rounded to bf16, f32 activations
   kInt8,      // weights as quantised in the file, activations quantised to int8 in blocks of 32
 };
 

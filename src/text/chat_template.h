@@ -2,8 +2,10 @@
 // from any thread.
 #pragma once
 
+#include <ctime>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -17,6 +19,7 @@ struct ChatTemplateInput {
   const nlohmann::ordered_json* extra = nullptr;      // chat_template_kwargs: object or nullptr
   bool add_generation_prompt = true;
   bool continue_final_message = false;
+  std::optional<std::time_t> now;  // what strftime_now tells, in local time; absent: the present
 };
 
 class ChatTemplate {

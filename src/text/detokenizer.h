@@ -9,8 +9,10 @@ namespace pagoda::text {
 
 class Detokenizer {
  public:
+  // The tokenizer must outlive it.
   Detokenizer(const Tokenizer& tokenizer, bool skip_special);
-  // What became complete with this token: whole UTF-8 characters, possibly none yet.
+  // What became complete with this token: whole UTF-8 characters, possibly none yet. Bytes that can become no
+  // character are U+FFFD each maximal subpart, as the reference decodes them.
   std::string accept(int32_t token);
   // What is still held back, once no token will come: incomplete bytes become U+FFFD.
   std::string flush();
@@ -18,8 +20,7 @@ class Detokenizer {
  private:
   const Tokenizer& tokenizer_;
   bool skip_special_;
-  bool at_start_ = true;
-  std::string held_;  // an unfinished character's first bytes
+  std::string held_;  // an unfinished character's first bytes, at most 3
 };
 
 }  // namespace pagoda::text

@@ -56,6 +56,17 @@ constexpr std::string_view kDeepSeekLetters =
 constexpr std::string_view kDeepSeekCjk = R"([\x{4e00}-\x{9fa5}\x{800}-\x{4e00}\x{ac00}-\x{d7ff}]+)";
 constexpr std::string_view kCjkAndKana = R"([\x{4e00}-\x{9fa5}\x{3040}-\x{309f}\x{30a0}-\x{30ff}]+)";
 constexpr std::string_view kBloomWords = R"( ?[^(\s|.,!?\x{2026}\x{3002}\x{ff0c}\x{3001}\x{964}\x{6d4}\x{60c})]+)";
+// What the reference calls punctuation is of an older Unicode.
+constexpr std::string_view kFalconMarks =
+    R"((?:(?![)"
+    R"(\x{61d}\x{9fd}\x{a76}\x{c77}\x{c84}\x{1b4e}-\x{1b4f}\x{1b7d}-\x{1b7f}\x{2e43}-\x{2e4f})"
+    R"(\x{2e52}-\x{2e5d}\x{10d6e}\x{10ead}\x{10f55}-\x{10f59}\x{10f86}-\x{10f89})"
+    R"(\x{113d4}-\x{113d5}\x{113d7}-\x{113d8}\x{1144b}-\x{1144f}\x{1145a}-\x{1145b}\x{1145d})"
+    R"(\x{11660}-\x{1166c}\x{116b9}\x{1183b}\x{11944}-\x{11946}\x{119e2}\x{11a3f}-\x{11a46})"
+    R"(\x{11a9a}-\x{11a9c}\x{11a9e}-\x{11aa2}\x{11b00}-\x{11b09}\x{11be1}\x{11c41}-\x{11c45})"
+    R"(\x{11c70}-\x{11c71}\x{11ef7}-\x{11ef8}\x{11f43}-\x{11f4f}\x{11fff}\x{12ff1}-\x{12ff2})"
+    R"(\x{16d6d}-\x{16d6f}\x{16e97}-\x{16e9a}\x{16fe2}\x{1e5ff}\x{1e95e}-\x{1e95f})"
+    R"(])[\p{P}\x{111c9}\x{166d}$+<=>^`|~])+)";
 
 using enum SplitKind;
 constexpr SplitStep kGpt2Steps[] = {{kIsolate, kGpt2}};
@@ -74,7 +85,7 @@ constexpr SplitStep kDeepSeekLlmSteps[] = {
 constexpr SplitStep kDeepSeekCoderSteps[] = {
     {kIsolate, R"([\r\n])"}, {kIsolate, R"(\s?\p{L}+)"}, {kIsolate, R"(\s?\p{P}+)"},
     {kIsolate, kDeepSeekCjk}, {kEachDigit, {}}};
-constexpr SplitStep kFalconSteps[] = {{kIsolate, R"([\p{P}$+<=>^`|~]+)"}, {kIsolate, kGpt2}, {kByteDigits, {}}};
+constexpr SplitStep kFalconSteps[] = {{kIsolate, kFalconMarks}, {kIsolate, kGpt2}, {kByteDigits, {}}};
 constexpr SplitStep kDefaultSteps[] = {
     {kIsolate, R"([\p{P}$+<=>^|~]+)"}, {kIsolate, kGpt2}, {kIsolate, R"(\p{N}+)"}, {kIsolate, "[0-9][0-9][0-9]"}};
 constexpr SplitStep kBloomSteps[] = {{kIsolate, kBloomWords}};

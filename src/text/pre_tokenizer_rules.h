@@ -14,7 +14,7 @@ enum class SplitKind {
   kEachDigit,     // each numeric character is a word (the pattern is not used)
   kDigitTriples,  // each match is a run of digits, cut into threes from its right end
   kByteDigits,    // each run of bytes that GPT-2's alphabet writes as numeric characters is a word (no
-                // pattern); of ASCII digits, every three. Words are bytes afterwards: only as the last step
+                  // pattern); of ASCII digits, every three. Words are bytes afterwards: only as the last step
 };
 
 struct SplitStep {

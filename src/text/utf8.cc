@@ -66,6 +66,21 @@ bool is_white_space(char32_t c) {
          c == 0x3000;
 }
 
+std::string as_valid_utf8(std::string bytes) {
+  std::string_view rest = bytes;
+  size_t valid = valid_utf8_prefix(rest);
+  if (valid == rest.size()) return bytes;
+  std::string out;
+  while (true) {
+    out += rest.substr(0, valid);
+    rest.remove_prefix(valid);
+    if (rest.empty()) return out;
+    out += kReplacementCharacter;
+    rest.remove_prefix(static_cast<size_t>(first_utf8_char(rest).length));
+    valid = valid_utf8_prefix(rest);
+  }
+}
+
 void append_utf8(std::string& out, char32_t code_point) {
   const auto byte = [&](char32_t value) { out += static_cast<char>(value); };
   if (code_point < 0x80) {

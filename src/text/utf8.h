@@ -27,6 +27,9 @@ bool is_white_space(char32_t code_point);  // Unicode's property White_Space
 
 void append_utf8(std::string& out, char32_t code_point);
 
+// `bytes` with U+FFFD for each maximal subpart that is broken.
+std::string as_valid_utf8(std::string bytes);
+
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
 }  // namespace pagoda::text

@@ -1,6 +1,8 @@
-// encode_texts MODEL.gguf [--plain-special] [--pre NAME]: reads texts from stdin, each a uint32 length and its bytes, and writes
-// per text a uint32 count, the int32 ids, a uint32 length and the bytes that the ids decode to. All little-endian.
-// --pre puts another name into tokenizer.ggml.pre. The time that encoding took goes to stderr. For tests/text/compare_tokenizers.py.
+// encode_texts MODEL.gguf [--plain-special] [--pre NAME]: reads texts from stdin, each a uint32 length and
+// its bytes, and writes per text a uint32 count, the int32 ids, a uint32 length and the bytes that the ids
+// decode to. All little-endian.
+// --pre puts another name into tokenizer.ggml.pre. The time that encoding took goes to stderr. For
+// tests/text/compare_tokenizers.py.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

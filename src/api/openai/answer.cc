@@ -196,7 +196,8 @@ void Answer::begin_stream() {
   exchange_->begin_stream(std::move(head));
   if (plan_.head.kind != AnswerKind::kChat) return;
   for (size_t i = 0; i < choices_.size(); ++i) {
-    const Usage usage = usage_of(i);
+    Usage usage = usage_of(i);
+    usage.completion_tokens = 0;
     writer_.role_chunk(out_, static_cast<int>(i), *choices_[i].whole.prompt,
                        plan_.options.continuous_usage ? &usage : nullptr);
   }

@@ -29,9 +29,10 @@ Status check_tool(const Json& tool, size_t i) {
 
 // Without --enable-auto-tool-choice the model's text is never read as calls; with "none" the template still
 // shows the tools, as vLLM does.
-void read_tool_choice(FieldReader& fields, bool has_tools) {
+void read_tool_choice(FieldReader& fields) {
   const Json* choice = fields.find("tool_choice");
-  if (!has_tools) {
+  const Json* tools = fields.find("tools");
+  if (!tools || tools->empty()) {
     if (choice && *choice != "none") {
       fields.fault("tool_choice", "tool_choice can only be given when tools are");
     }
@@ -61,12 +62,9 @@ void read_tools(FieldReader& fields, ChatPrompt& out) {
     fields.fault("tools", format("tools must be an array, not {}", json_type_name(*tools)));
     return;
   }
-  const bool has_tools = tools && !tools->empty();
-  if (has_tools) {
-    for (size_t i = 0; i < tools->size(); ++i) fields.keep(check_tool((*tools)[i], i));
-    out.tools = *tools;
-  }
-  read_tool_choice(fields, has_tools);
+  if (!tools || tools->empty()) return;
+  for (size_t i = 0; i < tools->size(); ++i) fields.keep(check_tool((*tools)[i], i));
+  out.tools = *tools;
 }
 
 void read_template(FieldReader& fields, const RequestLimits& limits, ChatPrompt& out) {
@@ -175,6 +173,7 @@ Result<ChatRequest> parse_chat_request(const Json& body, const RequestLimits& li
   read_logprobs(fields, limits, request.generation);
   request.echo = fields.boolean_or("echo", false);
   fields.boolean_or("parallel_tool_calls", true);
+  read_tool_choice(fields);
   PAGODA_ASSIGN(request.prompt, read_chat_prompt(body, fields, limits, form, default_kwargs));
   return request;
 }

@@ -31,7 +31,7 @@ struct ChatRequest {
 Result<ChatRequest> parse_chat_request(const Json& body, const RequestLimits& limits, const MessageForm& form,
                                        const Json& default_kwargs);
 
-// The part of it that /tokenize shares.
+// The part of it that /tokenize shares: everything but tool_choice, which changes no prompt.
 Result<ChatPrompt> read_chat_prompt(const Json& body, FieldReader& fields, const RequestLimits& limits,
                                     const MessageForm& form, const Json& default_kwargs);
 

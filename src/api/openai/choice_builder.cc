@@ -1,5 +1,7 @@
 #include "api/openai/choice_builder.h"
 
+#include <algorithm>
+
 #include "api/openai/json_text.h"
 
 namespace pagoda::api {
@@ -31,9 +33,12 @@ ChoiceEnding ending_of(const engine::Finish& finish) {
   return ending;
 }
 
-// The last token is an end or stop token: it says that the answer is over, it is no part of its text.
-bool ended_by_token(const std::optional<engine::Finish>& finish) {
-  return finish && finish->reason == engine::FinishReason::kStop && !finish->stop_string;
+// An end or stop token says that the answer is over; it is no part of its text.
+bool ends_answer(const engine::Finish& finish, const engine::SampledToken& last,
+                 const text::Tokenizer& tokenizer) {
+  if (finish.reason != engine::FinishReason::kStop || finish.stop_string) return false;
+  const std::vector<int32_t>& ends = tokenizer.end_tokens();
+  return finish.stop_token.has_value() || std::find(ends.begin(), ends.end(), last.token) != ends.end();
 }
 
 }  // namespace
@@ -82,7 +87,8 @@ ChoicePiece ChoiceBuilder::echo(std::string_view text, std::span<const int32_t> 
 
 ChoicePiece ChoiceBuilder::accept(const engine::Update& update) {
   ChoicePiece piece;
-  const bool last_is_end = ended_by_token(update.finish);
+  const bool last_is_end = update.finish && !update.tokens.empty() &&
+                           ends_answer(*update.finish, update.tokens.back(), tokenizer_);
   for (size_t i = 0; i < update.tokens.size(); ++i) {
     const engine::SampledToken& token = update.tokens[i];
     ++tokens_;

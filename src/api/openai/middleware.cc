@@ -1,8 +1,10 @@
 #include "api/openai/middleware.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 
 #include "api/openai/answer_head.h"
 #include "api/openai/cors.h"
@@ -14,7 +16,7 @@
 namespace pagoda::api {
 namespace {
 
-constexpr std::string_view kBearer = "Bearer ";
+constexpr std::string_view kBearer = "bearer ";
 
 // Only what costs the model's time is guarded, as in vLLM: probes and scrapers need no key.
 bool guarded(const http::Request& request) {
@@ -39,6 +41,18 @@ void write_line(const MiddlewareOptions& options, const std::string& line) {
   std::fwrite(whole.data(), 1, whole.size(), stderr);  // one call: lines of threads do not mix
 }
 
+// "2026-01-31T12:00:00.000Z"
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm fields{};
+  gmtime_r(&seconds, &fields);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &fields);
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  return format("{}.{:03}Z", text, since % 1000);
+}
+
 // Control characters and what breaks a line do not get into the log; the path is the client's to choose.
 std::string loggable(std::string_view text) {
   std::string out;
@@ -51,7 +65,10 @@ std::string loggable(std::string_view text) {
 
 bool authorized(const std::vector<std::string>& api_keys, std::string_view authorization) {
   if (api_keys.empty()) return true;
-  if (!authorization.starts_with(kBearer)) return false;
+  const std::string_view scheme = authorization.substr(0, kBearer.size());
+  const bool bearer = std::equal(scheme.begin(), scheme.end(), kBearer.begin(), kBearer.end(),
+                                 [](unsigned char a, char b) { return std::tolower(a) == b; });
+  if (!bearer) return false;
   authorization.remove_prefix(kBearer.size());
   bool found = false;
   for (const std::string& key : api_keys) found |= equal_in_constant_time(key, authorization);
@@ -64,7 +81,7 @@ std::string access_line(const http::ExchangeRecord& record, AccessLog form) {
                   loggable(record.method), loggable(record.path), record.status, record.request_bytes,
                   record.response_bytes, record.seconds * 1e3, loggable(record.request_id));
   }
-  std::string out = R"({"event":"access")";
+  std::string out = format(R"({{"time":"{}","level":"info","event":"access")", utc_now());
   const auto add = [&](std::string_view name, std::string_view value) {
     out += format(",\"{}\":", name);
     append_json_string(out, value);

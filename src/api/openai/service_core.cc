@@ -10,6 +10,9 @@
 namespace pagoda::api {
 namespace {
 
+// Requests are read one after another: what waits for that must not fill the memory.
+constexpr int64_t kMaxWaitingBodyBytes = int64_t{256} << 20;
+
 std::string quoted_list(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
@@ -107,7 +110,15 @@ void ServiceCore::take_in(Work work, const std::shared_ptr<http::Exchange>& exch
     return exchange->respond(error_response(
         400, "unsupported media type: the Content-Type must be application/json", "Content-Type"));
   }
-  const bool posted = intake_->post([self = shared_from_this(), work, exchange] { work(*self, exchange); });
+  const auto bytes = static_cast<int64_t>(exchange->request().body.size());
+  if (waiting_body_bytes_.fetch_add(bytes) + bytes > kMaxWaitingBodyBytes) {
+    waiting_body_bytes_ -= bytes;
+    return exchange->respond(error_response(503, "too many large requests wait to be read; try again later"));
+  }
+  const bool posted = intake_->post([self = shared_from_this(), work, exchange, bytes] {
+    work(*self, exchange);
+    self->waiting_body_bytes_ -= bytes;
+  });
   if (!posted) exchange->respond(error_response(503, "the server is shutting down"));
 }
 

@@ -62,6 +62,7 @@ class ServiceCore : public std::enable_shared_from_this<ServiceCore> {
   int64_t created_ = 0;
   metrics::HttpMetrics http_metrics_;
   std::shared_ptr<std::atomic<int>> in_flight_ = std::make_shared<std::atomic<int>>(0);
+  std::atomic<int64_t> waiting_body_bytes_{0};
   std::shared_ptr<WorkerPool> intake_;
   std::shared_ptr<WorkerPool> answers_;
 };

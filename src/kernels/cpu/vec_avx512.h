@@ -150,7 +150,9 @@ inline I32x16 dot_u4(I32x16 acc, U8x64 w, const int8_t* a) {
   return {_mm512_dpbusd_epi32(acc.v, w.v, broadcast_quad(a))};
 }
 // vpdpbusd reads the codes as unsigned: what the bias of 128 adds is taken off up front.
-inline I32x16 start_s8(int32_t start) { return set_i(start); }
+inline I32x16 start_s8(int32_t start) {
+  return set_i(start);
+}
 inline I32x16 dot_s8(I32x16 acc, U8x64 w, const int8_t* a) {
   return dot_u4(acc, w, a);
 }

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Prefill and decode of one model, ours and llama.cpp's in turns, beside what the machine allows.
+
+    bench/forward.py MODEL.gguf [--llama-bench PATH] [--repeat 5] [--threads N] [--out FILE.json]
+
+Without --llama-bench the peer is built from the pinned sources into the cache directory (about ten minutes on two
+cores). Prints one table; medians of the repeats. Run it on a machine that does nothing else.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "pagoda"
+PREFILL, DECODE = 512, 128
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, text=True, **options)
+
+
+def output_of(*command):
+    return run(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+def build_ours():
+    folder = ROOT / "build" / "bench"
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DPAGODA_TESTS=OFF",
+        stdout=subprocess.DEVNULL)
+    run("cmake", "--build", folder, "--target", "machine_limits", "model_benchmark", stdout=subprocess.DEVNULL)
+    return folder / "bench"
+
+
+def build_peer():
+    source = pathlib.Path(output_of(sys.executable, ROOT / "tools" / "fetch.py", "llama-cpp").strip()) / "llama.cpp"
+    folder = CACHE / "peers" / "llama.cpp"
+    bench = folder / "bin" / "llama-bench"
+    if not bench.exists():
+        print("building llama.cpp into", folder, file=sys.stderr)
+        run("cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGGML_NATIVE=ON",
+            "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", stdout=subprocess.DEVNULL)
+        run("cmake", "--build", folder, "--target", "llama-bench", stdout=subprocess.DEVNULL)
+    return bench
+
+
+def ours(bench, model, threads):
+    text = output_of(bench / "model_benchmark", model, "--prefill", PREFILL, "--decode", DECODE, "--repeat", 1,
+                     "--threads", threads)
+    figures = json.loads(text)
+    return figures["prefill_tok_s"], figures["decode_tok_s"], figures["weight_mb"]
+
+
+def peers(bench, model, threads):
+    text = output_of(bench, "-m", model, "-t", threads, "-p", PREFILL, "-n", DECODE, "-r", 1, "-o", "json")
+    rows = json.loads(text)
+    by_kind = {row["n_gen"] > 0: row["avg_ts"] for row in rows}
+    return by_kind[False], by_kind[True]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("--llama-bench", type=pathlib.Path)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=pathlib.Path)
+    a = parser.parse_args()
+    bench, peer = build_ours(), a.llama_bench or build_peer()
+    limits, our_rows, peer_rows = [], [], []
+    for _ in range(a.repeat):  # in turns: what slows the machine slows both
+        limits.append(json.loads(output_of(bench / "machine_limits", a.threads)))
+        our_rows.append(ours(bench, a.model, a.threads))
+        peer_rows.append(peers(peer, a.model, a.threads))
+    median = lambda rows, i: statistics.median(row[i] for row in rows)
+    weight_gb = our_rows[0][2] / 1000
+    result = {
+        "date": datetime.date.today().isoformat(),
+        "model": pathlib.Path(a.model).name,
+        "threads": a.threads,
+        "repeat": a.repeat,
+        "cpu": next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+        "read_gb_s": statistics.median(row["read_gb_s"] for row in limits),
+        "int8_gop_s": statistics.median(row["int8_gop_s"] for row in limits),
+        "pagoda": {"prefill_tok_s": median(our_rows, 0), "decode_tok_s": median(our_rows, 1)},
+        "llama.cpp": {"prefill_tok_s": median(peer_rows, 0), "decode_tok_s": median(peer_rows, 1)},
+    }
+    result["ratio"] = {k: round(result["pagoda"][k] / result["llama.cpp"][k], 2) for k in result["pagoda"]}
+    result["decode_share_of_read_limit"] = round(
+        result["pagoda"]["decode_tok_s"] * weight_gb / result["read_gb_s"], 2)
+    print(f"{result['model']}, {result['cpu']}, {a.threads} threads; read {result['read_gb_s']:.1f} GB/s, "
+          f"int8 {result['int8_gop_s']:.0f} Gop/s")
+    print(f"{'':12}{'prefill ' + str(PREFILL):>14}{'decode ' + str(DECODE):>14}   tok/s")
+    for name in ("pagoda", "llama.cpp"):
+        print(f"{name:12}{result[name]['prefill_tok_s']:14.0f}{result[name]['decode_tok_s']:14.1f}")
+    print(f"{'ratio':12}{result['ratio']['prefill_tok_s']:14.2f}{result['ratio']['decode_tok_s']:14.2f}   "
+          f"decode at {100 * result['decode_share_of_read_limit']:.0f} % of the read limit")
+    if a.out:
+        a.out.parent.mkdir(parents=True, exist_ok=True)
+        a.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
