@@ -185,6 +185,7 @@ def disconnect_mid_stream(client):
             part = sock.recv(65536)
             expect(part, f"closed early: {seen[:200]!r}")
             seen += part
+            expect(seen.startswith(b"HTTP/1.1 200"), f"no stream: {seen[:300]!r}")
     waited = client.wait_for_metric("vllm:num_requests_running", 0, 1)
     return f"0 running after {waited * 1000:.0f} ms"
 

@@ -155,6 +155,7 @@ def disconnect_mid_stream(client, case):
             part = sock.recv(65536)
             expect(part, f"the server closed: {seen[:200]}")
             seen += part
+            expect(seen.startswith(b"HTTP/1.1 200"), f"no stream: {seen[:300]}")
     waited = client.wait_for_metric("vllm:num_requests_running", 0, 1)
     expect(client.metric("pagoda:kv_cache_used_bytes") == 0, "KV is still held")
     return f"0 running after {waited * 1000:.0f} ms"
