@@ -1,10 +1,12 @@
 // Vocabularies and texts from a stranger: the first bytes choose a tokenizer's kind and its options, then
 // comes the vocabulary (pieces between newlines), then the text. What is valid must come back from decoding.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "base/format.h"
 #include "text/detokenizer.h"
 #include "text/pre_tokenizer_rules.h"
 #include "text/stop_strings.h"
