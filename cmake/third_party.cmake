@@ -45,7 +45,11 @@ target_compile_definitions(third_party_http INTERFACE
   BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
-# app: YAML for --config, JSON.
+# container: CDI specs in YAML, runtimes' configurations in TOML (toml++ is header only).
 find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+add_library(third_party_container INTERFACE)
+target_link_libraries(third_party_container INTERFACE ${PAGODA_YAML_CPP})
+
+# app: YAML for --config, JSON.
 add_library(third_party_app INTERFACE)
 target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP})

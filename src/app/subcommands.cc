@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "app/chat.h"
+#include "app/driver_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
@@ -38,7 +39,8 @@ constexpr std::array kSubcommands = {
     Subcommand{"smi", "a drop-in for nvidia-smi", kSmi, nullptr},
     Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
     Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
-    Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver, nullptr},
+    Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
+               run_driver_command},
     Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, nullptr},
     Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, nullptr},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, nullptr},
