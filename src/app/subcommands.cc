@@ -7,6 +7,8 @@
 #include <cstdio>
 
 #include "app/chat.h"
+#include "app/container_runtime_command.h"
+#include "app/ctk_command.h"
 #include "app/driver_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
@@ -41,8 +43,8 @@ constexpr std::array kSubcommands = {
     Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
                run_driver_command},
-    Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, nullptr},
-    Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, nullptr},
+    Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, run_ctk_command},
+    Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, run_container_runtime_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };

@@ -63,9 +63,9 @@ std::optional<TomlPath> header_path(const std::string& line) {
   TomlPath path;
   const toml::table* inner = &*table;
   while (inner->size() == 1) {
-    const auto& [key, node] = *inner->begin();
-    path.emplace_back(key.str());
-    inner = node.as_table();
+    const auto only = inner->begin();
+    path.emplace_back(only->first.str());
+    inner = inner->get(path.back())->as_table();
     if (inner == nullptr) return std::nullopt;
   }
   return path;
