@@ -8,6 +8,7 @@
 #include "app/command_words.h"
 #include "app/driver_install.h"
 #include "app/driver_report.h"
+#include "app/driver_stack.h"
 #include "app/flag_values.h"
 #include "base/format.h"
 #include "driver/recommendation.h"
@@ -149,6 +150,7 @@ constexpr std::array kCommands = {
     CommandWords{"install", "install the driver, step by step; --dry-run prints the steps",
                  run_driver_install},
     CommandWords{"verify", "after the reboot: is the driver whole and at work?", run_verify},
+    CommandWords{"stack", "floor by floor what is found, from the hardware to monitoring", run_driver_stack},
 };
 
 constexpr std::array kUbuntuCommands = {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "app/command_words.h"
 #include "app/flag_values.h"
 #include "app/terminal.h"
@@ -36,6 +38,17 @@ FlagTable install_table(InstallOptions& options, const Invocation& invocation) {
   return table;
 }
 
+// The package that the plan will be for; nullptr: none here.
+const DriverPackage* planned_package(const std::vector<DriverPackage>& packages,
+                                     const Recommendation& recommendation, const InstallChoice& choice) {
+  const std::string name = !choice.package.empty() ? choice.package
+                           : recommendation.best   ? recommendation.best->name
+                                                   : "";
+  const auto found =
+      std::find_if(packages.begin(), packages.end(), [&](const auto& p) { return p.name == name; });
+  return found == packages.end() ? nullptr : &*found;
+}
+
 Result<InstallPlan> make_plan(const HostRoot& root, InstallChoice choice) {
   const HostFacts facts = read_host_facts(root);
   if (facts.system.packages == PackageTool::kDnf) return plan_install_with_dnf(facts);
@@ -46,12 +59,9 @@ Result<InstallPlan> make_plan(const HostRoot& root, InstallChoice choice) {
   if (!facts.gpus.empty() && facts.system.packages == PackageTool::kApt) {
     PAGODA_ASSIGN(const auto packages, find_driver_packages(root, facts.system));
     recommendation = recommend(facts.gpus, packages);
-    for (const auto& package : packages) {
-      if (package.name != choice.package &&
-          !(choice.package.empty() && recommendation.best && recommendation.best->name == package.name))
-        continue;
-      PAGODA_ASSIGN(available, installable(root, companions(facts, package)));
-    }
+    const DriverPackage* package = planned_package(packages, recommendation, choice);
+    PAGODA_ASSIGN(available,
+                  installable(root, companions(facts, package == nullptr ? DriverPackage{} : *package)));
   }
   return plan_install(facts, recommendation, available, choice);
 }

@@ -1,6 +1,7 @@
 #include "driver/driver_packages.h"
 
 #include <fnmatch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -22,9 +23,13 @@ constexpr std::array<std::string_view, 4> kThirdPartyHosts = {
     "ppa.launchpad", "developer.download.nvidia.com", "nvidia.github.io", "file:"};
 
 std::vector<std::string> apt_cache_words(const HostRoot& root, std::vector<std::string> words) {
-  std::vector<std::string> command = {"apt-cache", "-o", "Dir::Cache::pkgcache=", "-o",
-                                      "Dir::Cache::srcpkgcache="};
-  if (!root.is_this_machine()) {
+  std::vector<std::string> command;
+  // A root that has an apt of its own is asked through that: its sources may be files that only it sees.
+  const bool own_apt = !root.is_this_machine() && geteuid() == 0 && root.exists("/usr/bin/apt-cache");
+  if (own_apt) command = {"chroot", root.folder()};
+  command.insert(command.end(),
+                 {"apt-cache", "-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="});
+  if (!root.is_this_machine() && !own_apt) {
     for (const auto& option : {format("Dir={}/", root.folder()),
                                format("Dir::State::status={}/var/lib/dpkg/status", root.folder())}) {
       command.insert(command.end(), {"-o", option});

@@ -161,18 +161,16 @@ Result<InstallPlan> plan_install(const HostFacts& facts, const Recommendation& r
     const bool proprietary = std::any_of(facts.gpus.begin(), facts.gpus.end(), [](const auto& g) {
       return g.chip != nullptr && g.chip->open_module == OpenModule::kUnsupported;
     });
-    packages = {format("linux-headers-{}", facts.system.kernel), !choice.nvidia_source ? "nvidia-driver"
-                                                                 : proprietary         ? "cuda-drivers-580"
-                                                                                       : "nvidia-open"};
+    packages = {!choice.nvidia_source ? "nvidia-driver" : proprietary ? "cuda-drivers-580" : "nvidia-open"};
+    const std::string headers = format("linux-headers-{}", facts.system.kernel);
+    if (holds(available, headers)) packages.push_back(headers);
     if (!facts.nvswitches.empty() && choice.nvidia_source) packages.push_back("nvidia-fabricmanager");
   } else {
     PAGODA_ASSIGN(const auto driver, chosen_package(recommendation, choice));
     packages = packages_to_install(facts, driver, available);
     signed_modules = packages.size() > 1 && packages[1].starts_with("linux-modules-nvidia-");
   }
-  plan.steps.push_back(apt_install(
-      format("install {}", packages.front().starts_with("linux-headers") ? packages[1] : packages.front()),
-      packages));
+  plan.steps.push_back(apt_install(format("install {}", packages.front()), packages));
   if (!facts.nvswitches.empty() && packages.back().starts_with("nvidia-fabricmanager")) {
     plan.steps.push_back(command_step("start the fabric manager with the system",
                                       {"systemctl", "enable", "nvidia-fabricmanager"}));
