@@ -9,6 +9,7 @@
 #include "app/terminal.h"
 #include "base/format.h"
 #include "driver/install_run.h"
+#include "driver/installed_packages.h"
 
 namespace pagoda::app {
 namespace {
@@ -54,6 +55,10 @@ Result<InstallPlan> make_plan(const HostRoot& root, InstallChoice choice) {
   if (facts.system.packages == PackageTool::kDnf) return plan_install_with_dnf(facts);
   PAGODA_ASSIGN(const auto journal, InstallJournal::read(root));
   choice.repair = journal && !journal->finished;
+  for (const auto& package : choice.repair ? installed_packages(root) : std::vector<InstalledPackage>{}) {
+    if (package.must_be_reinstalled && !journal->packages_before.contains(package.name))
+      choice.broken.push_back(package.name);
+  }
   Recommendation recommendation;
   std::vector<std::string> available;
   if (!facts.gpus.empty() && facts.system.packages == PackageTool::kApt) {

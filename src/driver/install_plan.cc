@@ -22,7 +22,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 }
 
 InstallStep command_step(std::string title, std::vector<std::string> command) {
-  return {std::move(title), std::move(command), "", ""};
+  return {std::move(title), std::move(command), "", "", false};
 }
 
 InstallStep apt_install(std::string title, const std::vector<std::string>& packages) {
@@ -37,9 +37,17 @@ std::string branch_suffix(const std::string& package) {
   return package.starts_with(kPrefix) ? package.substr(kPrefix.size()) : "";
 }
 
-void add_repair(InstallPlan& plan) {
+void add_repair(const std::vector<std::string>& broken, InstallPlan& plan) {
+  if (!broken.empty()) {
+    // apt-get --fix-broken does not get past these; the installation below brings them back.
+    std::vector<std::string> remove = {"dpkg", "--remove", "--force-remove-reinstreq", "--force-depends"};
+    remove.insert(remove.end(), broken.begin(), broken.end());
+    plan.steps.push_back(command_step("take out what was cut off while it was unpacked", std::move(remove)));
+  }
   plan.steps.push_back(
       command_step("finish what dpkg was doing", {"dpkg", "--configure", "-a", "--force-confold"}));
+  // It fails where packages are still to be fetched, which the next step does.
+  plan.steps.back().may_fail = true;
   plan.steps.push_back(
       command_step("put half-installed packages right", {"apt-get", "install", "-y", "--fix-broken"}));
 }
@@ -145,7 +153,7 @@ Result<InstallPlan> plan_install(const HostFacts& facts, const Recommendation& r
                 "neither apt nor dnf is on this system; NVIDIA's .run installer is its own business");
   }
   InstallPlan plan;
-  if (choice.repair) add_repair(plan);
+  if (choice.repair) add_repair(choice.broken, plan);
   const bool source_first =
       choice.nvidia_source || (!recommendation.best && choice.package.empty() && facts.system.is_debian());
   if (choice.nvidia_source) {

@@ -14,6 +14,7 @@ struct InstallStep {
   std::string title;                 // "install nvidia-driver-580-open"
   std::vector<std::string> command;  // empty: a file is written instead
   std::string file, content;         // path in the root, and what it holds
+  bool may_fail = false;             // the next step puts right what it leaves
 };
 
 struct InstallPlan {
@@ -24,9 +25,10 @@ struct InstallPlan {
 };
 
 struct InstallChoice {
-  std::string package;         // empty: the recommended one
-  bool nvidia_source = false;  // add NVIDIA's apt source first
-  bool repair = false;         // an earlier run was cut off: first let dpkg and apt finish
+  std::string package;              // empty: the recommended one
+  bool nvidia_source = false;       // add NVIDIA's apt source first
+  bool repair = false;              // an earlier run was cut off: first let dpkg and apt finish
+  std::vector<std::string> broken;  // packages of that run that dpkg cannot go on with
 };
 
 // `available`: of the packages that a plan may name beside the driver (headers, signed modules, fabric

@@ -23,7 +23,7 @@ Result<int> run_in_root(const HostRoot& root, const std::vector<std::string>& wo
 Status do_step(const HostRoot& root, const InstallStep& step) {
   if (step.command.empty()) return write_file_atomically(root.outside(step.file), step.content);
   PAGODA_ASSIGN(const int code, run_in_root(root, step.command));
-  if (code == 0) return {};
+  if (code == 0 || step.may_fail) return {};
   return fail(ErrorCode::kUnavailable, format("{} ended with {}", shell_words(step.command), code));
 }
 
@@ -87,8 +87,12 @@ Result<std::vector<std::string>> undo_install(const HostRoot& root, const StepLi
     return fail(ErrorCode::kNotFound,
                 "pagoda driver install was not run here: there is nothing to take back");
   std::vector<std::string> changed;
-  InstallStep repair{"finish what dpkg was doing", {"dpkg", "--configure", "-a", "--force-confold"}, "", ""};
-  InstallStep purge{"remove what was added", {"apt-get", "purge", "-y"}, "", ""};
+  // A package that cannot be configured is about to go: that it fails stops nothing.
+  const InstallStep repair{
+      "finish what dpkg was doing", {"dpkg", "--configure", "-a", "--force-confold"}, "", "", true};
+  // By dpkg itself: apt refuses to touch what was cut off while it was unpacked.
+  InstallStep purge{"remove what was added", {"dpkg", "--purge", "--force-remove-reinstreq"}, "", "", false};
+  const size_t fixed_words = purge.command.size();
   for (const auto& package : installed_packages(root)) {
     const auto before = journal->packages_before.find(package.name);
     if (before == journal->packages_before.end()) {
@@ -98,9 +102,8 @@ Result<std::vector<std::string>> undo_install(const HostRoot& root, const StepLi
     }
   }
   before_step(1, 2, repair);
-  // A package that cannot be configured is about to go: its failure here stops nothing.
-  PAGODA_TRY(run_in_root(root, repair.command));
-  if (purge.command.size() > 3) {
+  PAGODA_TRY(do_step(root, repair));
+  if (purge.command.size() > fixed_words) {
     before_step(2, 2, purge);
     PAGODA_TRY(do_step(root, purge));
   }

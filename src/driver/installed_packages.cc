@@ -33,7 +33,10 @@ std::vector<InstalledPackage> installed_packages(const HostRoot& root) {
     const bool whole = status.ends_with(" installed");
     const bool partly = status.ends_with(" unpacked") || status.ends_with(" half-configured") ||
                         status.ends_with(" half-installed") || status.find(" triggers-") != std::string::npos;
-    if (whole || partly) packages.push_back({field(stanza, "Package"), field(stanza, "Version"), whole});
+    if (whole || partly) {
+      const bool broken = status.find(" reinstreq ") != std::string::npos;
+      packages.push_back({field(stanza, "Package"), field(stanza, "Version"), whole && !broken, broken});
+    }
   }
   std::sort(packages.begin(), packages.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return packages;

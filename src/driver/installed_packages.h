@@ -14,6 +14,8 @@ struct InstalledPackage {
   std::string name;     // "nvidia-driver-580-open"
   std::string version;  // "580.95.05-0ubuntu1"
   bool whole = true;    // false: unpacked or half-configured, dpkg has work left
+  bool must_be_reinstalled =
+      false;  // it was cut off while its files were written; dpkg does not go on from there
 };
 
 // Sorted by name. Packages whose configuration files alone are left do not count.
