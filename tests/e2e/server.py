@@ -11,6 +11,7 @@ from plain_client import PlainClient
 
 START_SECONDS = 120
 END_SECONDS = 30
+DEFAULT_PORT = 8000
 
 
 def free_port():
@@ -34,7 +35,7 @@ class ServerFault(Exception):
 
 
 class Server:
-    """with Server([PROGRAM, "serve", MODEL]) as server: …; --port is added.
+    """with Server([PROGRAM, "serve", MODEL]) as server: …; --port is added, unless `port` is its default.
 
     Leaving the block ends the server by SIGTERM (ended_by_script: the block has sent it) and raises ServerFault when it
     does not end with 0. Where anything was raised, the end of the server's log is printed.
@@ -44,7 +45,7 @@ class Server:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.client = PlainClient(self.url)
-        self.command = [*command, "--port", str(self.port)]
+        self.command = [*command, "--port", str(self.port)] if self.port != DEFAULT_PORT else command
         self.environment = environment
         self.ended_by_script = ended_by_script
         self.log = tempfile.NamedTemporaryFile()
