@@ -62,7 +62,8 @@ class Damaged:
     # ---- The checks
 
     def cut_off(self):
-        for size, words in [(0, "the file is empty"), (3, "not a GGUF"), (10, "tensor count"), (FIRST_KEY_AT + 20, "metadata entries"),
+        for size, words in [(0, "the file is empty"), (3, "not a GGUF"), (10, "tensor count"),
+                            (FIRST_KEY_AT + 20, "metadata entries"),
                             (100_000, "more than the"), (700_000, "not a sound GGUF"), (self.size // 2, "past the file's end"),
                             (self.size - 1, "past the file's end")]:
             self.cut(size)
