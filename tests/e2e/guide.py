@@ -171,7 +171,7 @@ class Guide:
                             "--kv-cache-memory-bytes", "64M", "--port", str(self.port), status=1)
         sizes = re.search(r"The model's max seq len \(8192\) is larger than the maximum number of tokens that can be "
                           r"stored in KV cache \((\d+)\)", line)
-        expect(sizes and f"--max-model-len {sizes.group(1)} fits" in line, line)
+        expect(sizes and f"What fits: --max-model-len {sizes.group(1)}" in line, line)
         fits = sizes.group(1)
         with self.server(self.program, "serve", str(self.folder), "--kv-cache-memory-bytes", "64M", "--max-model-len",
                          fits) as server:

@@ -11,6 +11,7 @@ import json
 import pathlib
 import sys
 
+from plain_client import PlainClient
 from report import Report, expect
 
 try:
@@ -49,10 +50,18 @@ def check(prompt, answers):
     return "as the reference" if answers["sync"] == prompt["reference"] else repr(answers["sync"][:60])
 
 
+def all_arrived(url):
+    """The client closes a stream's connection on its last event: the server must not take that for a client lost."""
+    text = PlainClient(url).get("/metrics").body.decode()
+    counts = [line for line in text.splitlines() if line.startswith("http_requests_total") and '"4xx"' in line]
+    expect(counts and all(line.endswith(" 0") for line in counts), f"{counts}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True)
-    url = parser.parse_args().url + "/v1"
+    server = parser.parse_args().url
+    url = server + "/v1"
     client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
     all_fields = [fields_of(client.models.list().data[0].id, prompt) for prompt in FILE["prompts"]]
     together = asyncio.run(ask_all(url, all_fields))
@@ -61,6 +70,7 @@ def main():
         answers = {"sync": whole(client, fields), "stream": streamed(client, fields), "async": at_once}
         report.check(prompt["question"], check, prompt, answers)
     expect(report.passed + report.failed == 10, "ten questions")
+    report.check("every answer arrived", all_arrived, server)
     report.finish()
 
 
