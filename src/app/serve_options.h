@@ -59,8 +59,8 @@ struct ServeOptions {
 
   // Scheduling.
   int max_num_seqs = 256;
-  int64_t max_num_batched_tokens = 2048;
-  int max_queued_requests = 0;  // 0: 16 × max_num_seqs
+  int64_t max_num_batched_tokens = 512;  // of one step: how long running answers wait for new prompts
+  int max_queued_requests = 0;           // 0: 16 × max_num_seqs
   QueueOrder queue_order = QueueOrder::kFirstComeFirstServed;
 
   // Log.

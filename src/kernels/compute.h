@@ -47,6 +47,11 @@ struct RopeAngles {
   const float* sines = nullptr;
   int dims = 0;  // leading dims of each head that rotate; even
   RopePairs pairs = RopePairs::kInterleaved;
+
+  RopeAngles from_row(int row) const {
+    const ptrdiff_t skipped = static_cast<ptrdiff_t>(row) * (dims / 2);
+    return {cosines + skipped, sines + skipped, dims, pairs};
+  }
 };
 
 // Rows of one sequence in a batch, for the ops that touch its KV.

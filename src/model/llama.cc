@@ -80,19 +80,26 @@ Llama::Llama(ModelConfig config, WeightLoader& weights, kernels::Compute& comput
 void Llama::attend(const LlamaLayer& layer, const kernels::RopeAngles& angles,
                    std::span<const kernels::KvSequence> sequences, kernels::KvLayer kv, Matrix x) {
   const int q_width = config_.heads * config_.head_dim, kv_width = config_.kv_heads * config_.head_dim;
-  Matrix normed = normed_.of(x.rows, config_.hidden);
   Matrix qkv = qkv_.of(x.rows, q_width + 2 * kv_width);
   Matrix q = qkv.columns_from(0, q_width);
   Matrix k = qkv.columns_from(q_width, kv_width);
   Matrix v = qkv.columns_from(q_width + kv_width, kv_width);
   Matrix attended = attended_.of(x.rows, q_width);
 
-  compute_.rms_norm(x, layer.attention_norm.data(), config_.norm_epsilon, normed);
-  layer.qkv.apply(compute_, normed, qkv);
-  compute_.rope(qkv.columns_from(0, q_width + kv_width), config_.head_dim, angles);  // q and k
+  in_slices(x.rows, [&](int first, int count) {
+    Matrix normed = normed_.of(count, config_.hidden);
+    Matrix part = qkv.rows_from(first, count);
+    compute_.rms_norm(x.rows_from(first, count), layer.attention_norm.data(), config_.norm_epsilon, normed);
+    layer.qkv.apply(compute_, normed, part);
+    compute_.rope(part.columns_from(0, q_width + kv_width), config_.head_dim,
+                  angles.from_row(first));  // q and k
+  });
   compute_.write_kv(k, v, sequences, kv);
   compute_.attention(q, sequences, kv, {config_.heads, 0, config_.query_scale}, attended);
-  layer.attention_out.apply(compute_, attended, x, Store::kAdd);
+  in_slices(x.rows, [&](int first, int count) {
+    layer.attention_out.apply(compute_, attended.rows_from(first, count), x.rows_from(first, count),
+                              Store::kAdd);
+  });
 }
 
 void Llama::feed_forward(const LlamaLayer& layer, Matrix x) {
@@ -117,7 +124,7 @@ void Llama::forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) {
   for (int i = 0; i < config_.layers; ++i) {
     const LlamaLayer& layer = layers_[static_cast<size_t>(i)];
     attend(layer, angles, sequences_.of(cache.group_of(i)), cache.layer(i), x);
-    feed_forward(layer, x);
+    in_slices(rows, [&](int first, int count) { feed_forward(layer, x.rows_from(first, count)); });
   }
   if (logits.rows == 0) return;
   Matrix last = last_.of(logits.rows, config_.hidden);
