@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/hugging_face_cache.h"
 #include "app/machine.h"
 #include "app/version.h"
 #include "base/format.h"
@@ -24,11 +25,17 @@ api::AccessLog access_log_of(const ServeOptions& options) {
   return options.log_style == log::Style::kJson ? api::AccessLog::kJson : api::AccessLog::kText;
 }
 
+// A model out of a hub's cache keeps its hub's name; its folder there is called by a revision.
+std::string served_name(const ServeOptions& options, const std::filesystem::path& path) {
+  const bool from_hub = is_hub_name(options.model) && !std::filesystem::exists(options.model);
+  return from_hub ? options.model : api::model_name_of_path(path.string());
+}
+
 api::ServiceOptions service_options(const ServeOptions& options, const std::filesystem::path& path) {
   api::ServiceOptions service;
   service.names.path = options.model;
   service.names.served = options.served_model_names;
-  if (service.names.served.empty()) service.names.served = {api::model_name_of_path(path.string())};
+  if (service.names.served.empty()) service.names.served = {served_name(options, path)};
   service.version = version();
   service.middleware.api_keys = options.api_keys;
   service.middleware.allowed_origins = options.allowed_origins;

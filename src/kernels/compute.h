@@ -103,6 +103,8 @@ class Compute {
   virtual void gelu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) = 0;
   // y += x
   virtual void add(ConstMatrix x, Matrix y) = 0;
+  // Every row of y += row [columns]: a bias.
+  virtual void add_row(const float* row, Matrix y) = 0;
 };
 
 }  // namespace pagoda::kernels

@@ -161,8 +161,10 @@ class Guide:
         (other / "config.json").write_text("{}")
         line = self.refused(self.link("vllm"), "--model", str(empty), status=1)
         expect("without a .gguf file" in line, line)
-        line = self.refused(self.link("vllm"), "--model", str(other))
-        expect("Hugging Face folder" in line and "GGUF" in line, line)
+        line = self.refused(self.link("vllm"), "--model", str(other), status=1)
+        expect(str(other) in line and "tokenizer.json" in line or "model_type" in line, line)
+        line = self.refused(self.link("vllm"), "--model", "Qwen/Qwen2.5-7B-Instruct", status=1)
+        expect("not in the Hugging Face cache" in line and "hf download" in line, line)
         return line
 
     def longer_than_the_cache(self):

@@ -129,4 +129,8 @@ void CpuCompute::add(ConstMatrix x, Matrix y) {
                [&](int row) { isa_.add(x.row(row), y.row(row), y.columns); });
 }
 
+void CpuCompute::add_row(const float* row, Matrix y) {
+  for_each_row(y.rows, static_cast<size_t>(y.columns), [&](int i) { isa_.add(row, y.row(i), y.columns); });
+}
+
 }  // namespace pagoda::kernels

@@ -31,6 +31,7 @@ class CpuCompute final : public Compute {
   void silu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) override;
   void gelu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) override;
   void add(ConstMatrix x, Matrix y) override;
+  void add_row(const float* row, Matrix y) override;
 
  private:
   // Below this many elements an op is done before another core has heard of it.
