@@ -24,26 +24,6 @@ Result<int> run_in_root(const HostRoot& root, const std::vector<std::string>& wo
   return run_visible(command);
 }
 
-// dpkg outlives its parent when that is killed (apt gives it a session of its own): a next run waits for it.
-Status wait_for_dpkg(const HostRoot& root) {
-  const std::string path = root.outside("/var/lib/dpkg/lock-frontend");
-  constexpr int kSeconds = 120;
-  for (int tries = 0; tries < kSeconds * 10; ++tries) {
-    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (file < 0) return {};  // no dpkg has run here yet
-    struct flock held {};
-    held.l_type = F_WRLCK;
-    held.l_whence = SEEK_SET;
-    const bool free = fcntl(file, F_GETLK, &held) != 0 || held.l_type == F_UNLCK;
-    close(file);
-    if (free) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  return fail(ErrorCode::kUnavailable,
-              format("another dpkg or apt has held {} for {} seconds; run it again when that has ended", path,
-                     kSeconds));
-}
-
 Status do_step(const HostRoot& root, const InstallStep& step) {
   if (step.command.empty()) return write_file_atomically(root.outside(step.file), step.content);
   PAGODA_TRY(wait_for_dpkg(root));
@@ -80,6 +60,25 @@ Status check_root_user() {
 }
 
 }  // namespace
+
+Status wait_for_dpkg(const HostRoot& root) {
+  const std::string path = root.outside("/var/lib/dpkg/lock-frontend");
+  constexpr int kSeconds = 120;
+  for (int tries = 0; tries < kSeconds * 10; ++tries) {
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return {};  // no dpkg has run here yet
+    struct flock held {};
+    held.l_type = F_WRLCK;
+    held.l_whence = SEEK_SET;
+    const bool free = fcntl(file, F_GETLK, &held) != 0 || held.l_type == F_UNLCK;
+    close(file);
+    if (free) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return fail(ErrorCode::kUnavailable,
+              format("another dpkg or apt has held {} for {} seconds; run it again when that has ended", path,
+                     kSeconds));
+}
 
 Status run_install(const HostRoot& root, const InstallPlan& plan, const StepListener& before_step) {
   PAGODA_TRY(check_root_user());
