@@ -152,6 +152,8 @@ Result<Json> parse_json(std::string_view text) {
     if (const size_t dash = why.find(" - "); dash != std::string_view::npos) why.remove_prefix(dash + 3);
     return fail(ErrorCode::kCorruptData,
                 format("{}: {}", place_in(text, fault.byte == 0 ? 0 : fault.byte - 1), why));
+  } catch (const nlohmann::json::exception&) {
+    return fail(ErrorCode::kCorruptData, "a number that is too large");
   }
 }
 
