@@ -256,8 +256,15 @@ Result<Scenario> load_scenario(const std::string& asked) {
       });
 }
 
-std::vector<std::string> scenario_names() {
-  return names_of("scenarios");
+std::vector<std::pair<std::string, std::string>> scenario_descriptions() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto& shipped : shipped_texts()) {
+    if (shipped.kind != "scenarios") continue;
+    const auto root = parse_yaml(std::string(shipped.text), shipped_file(shipped));
+    const YAML::Node description = root ? (*root)["description"] : YAML::Node();
+    rows.emplace_back(shipped.name, description.IsScalar() ? description.Scalar() : "");
+  }
+  return rows;
 }
 std::vector<std::string> model_names() {
   return names_of("models");
