@@ -36,10 +36,15 @@ void add(const Overlay& from, Overlay& to) {
 }  // namespace
 
 Status lay_over(const std::string& scenario, const std::vector<std::string>& assignments) {
-  PAGODA_TRY(load_scenario(scenario));
+  PAGODA_ASSIGN(const Scenario machine, load_scenario(scenario));
   Overlay fresh;
   for (const std::string& assignment : assignments) {
     PAGODA_ASSIGN(const Overlay one, parse_assignment(assignment));
+    for (const auto& [selector, record] : one.gpus) {
+      if (selector != "all" && (selector.size() > 4 || std::stoul(selector) >= machine.gpus.size()))
+        return fail(ErrorCode::kNotFound,
+                    format("{} has no GPU {}; it has {}", scenario, selector, machine.gpus.size()));
+    }
     add(one, fresh);
   }
   PAGODA_ASSIGN(const SharedPaths paths, shared_paths(scenario));

@@ -21,7 +21,7 @@ struct Scenario {
 // file).
 struct Overlay {
   Record system;
-  std::map<std::string, Record> gpus;  // selector ("0", "all", a UUID) → values
+  std::map<std::string, Record> gpus;  // selector ("0", "all") → values
   std::optional<double> epoch_us;      // state file alone: when the scenario began, microseconds since 1970
 };
 

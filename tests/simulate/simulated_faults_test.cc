@@ -1,6 +1,7 @@
 // Faults: by the scenario's clock, and injected by the control file while a client runs.
 #include <gmock/gmock.h>
 
+#include "driver/nvml_events.h"
 #include "simulated_machine.h"
 
 using namespace pagoda::driver;
@@ -9,20 +10,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-class SimulatedFaults : public SimulatedMachine {
- protected:
-  static nvmlEventSet_t watch(const Nvml& nvml, const Gpu& gpu) {
-    const auto set = nvml.read(calls::kEventSetCreate);
-    EXPECT_TRUE(set && gpu.read(calls::kDeviceRegisterEvents,
-                                static_cast<unsigned long long>(nvmlEventTypeXidCriticalError), *set));
-    return *set;
-  }
-  static Reading<nvmlEventData_t> wait(const Nvml& nvml, nvmlEventSet_t set, unsigned timeout_ms) {
-    return nvml.system().run<nvmlEventData_t>(
-        calls::kEventSetWait_v2,
-        [=](auto* function, nvmlEventData_t& data) { return function(set, &data, timeout_ms); });
-  }
-};
+class SimulatedFaults : public SimulatedMachine {};
 
 TEST_F(SimulatedFaults, AGpuFallsOffTheBusAndComesBack) {
   use("gpus:\n"
@@ -30,34 +18,37 @@ TEST_F(SimulatedFaults, AGpuFallsOffTheBusAndComesBack) {
       "  - {model: h100}\n");
   const Nvml nvml = open();
   const Gpu& gpu = nvml.gpus()[0];
-  const nvmlEventSet_t set = watch(nvml, gpu);
+  auto events = NvmlEvents::open(nvml);
+  ASSERT_TRUE(events);
+  EXPECT_EQ(events->gpus(), (std::vector<unsigned>{0, 1}));
   EXPECT_TRUE(gpu.read(calls::kDeviceGetPowerUsage));
-  const auto event = wait(nvml, set, 2000);
-  ASSERT_TRUE(event);
-  EXPECT_EQ(event->eventData, 79u);
-  EXPECT_EQ(event->device, *gpu.handle());
+  const auto event = events->wait(milliseconds(2000));
+  ASSERT_TRUE(event && *event);
+  EXPECT_EQ((*event)->data, 79u);
+  EXPECT_EQ((*event)->gpu, 0u);
   EXPECT_EQ(gpu.read(calls::kDeviceGetPowerUsage).error().reason, AbsenceReason::kLost);
   EXPECT_EQ(open().gpus()[0].handle().error().code, NVML_ERROR_GPU_IS_LOST);
   EXPECT_EQ(open().gpus().size(), 2u);
   EXPECT_TRUE(nvml.gpus()[1].read(calls::kDeviceGetPowerUsage));
   std::this_thread::sleep_for(milliseconds(600));
   EXPECT_TRUE(gpu.read(calls::kDeviceGetPowerUsage));
-  EXPECT_EQ(wait(nvml, set, 30).error().code, NVML_ERROR_TIMEOUT);  // told once
-  EXPECT_TRUE(nvml.read(calls::kEventSetFree, set));
+  const auto again = events->wait(milliseconds(30));
+  EXPECT_TRUE(again && !*again);  // told once
 }
 
 TEST_F(SimulatedFaults, AnInjectedXidReachesWhoWaits) {
   use("gpus: [{model: h100, count: 2}]\n");
   const Nvml nvml = open();
-  const nvmlEventSet_t set = watch(nvml, nvml.gpus()[1]);
-  control(
-      "gpus: {1: {xids: [{at_s: 0.2, xid: 94, gpu_instance: 2}, {at_s: 0.3, xid: 63}]}, 0: {xids: [{at_s: "
-      "0.2, xid: 13}]}}\n");
-  const auto first = wait(nvml, set, 2000), second = wait(nvml, set, 2000);
-  ASSERT_TRUE(first && second);
-  EXPECT_EQ(first->eventData, 94u);
-  EXPECT_EQ(first->gpuInstanceId, 2u);
-  EXPECT_EQ(second->eventData, 63u);
+  auto events = NvmlEvents::open(nvml);
+  ASSERT_TRUE(events);
+  control("gpus: {1: {xids: [{at_s: 0.2, xid: 94, gpu_instance: 2}, {at_s: 0.3, xid: 63}]}}\n");
+  const auto first = events->wait(milliseconds(2000)), second = events->wait(milliseconds(2000));
+  ASSERT_TRUE(first && *first && second && *second);
+  EXPECT_EQ((*first)->gpu, 1u);
+  EXPECT_EQ((*first)->data, 94u);
+  EXPECT_EQ((*first)->gpu_instance, 2u);
+  EXPECT_EQ((*second)->data, 63u);
+  EXPECT_FALSE((*second)->gpu_instance);
 }
 
 TEST_F(SimulatedFaults, TheControlFileWinsAndIsTakenBack) {

@@ -1,6 +1,7 @@
 // What a scenario says is what NVML answers, and what it does not say is not supported.
 #include <gmock/gmock.h>
 
+#include "driver/nvml_gpm.h"
 #include "simulated_machine.h"
 
 using namespace pagoda::driver;
@@ -168,32 +169,23 @@ TEST_F(SimulatedReadings, ProfilingMetricsBetweenTwoSamples) {
   use("gpus: [{model: h100, gpm: {sm_util: 62.5, 10: 80, fp64_util: NO_DATA}}]\n");
   const Nvml nvml = open();
   const Gpu& gpu = nvml.gpus()[0];
-  nvmlGpmSupport_t support{};
-  support.version = NVML_GPM_SUPPORT_VERSION;
-  EXPECT_EQ(gpu.fill(calls::kGpmQueryDeviceSupport, support)->isSupportedDevice, 1u);
-  nvmlGpmMetricsGet_t get{};
-  get.version = NVML_GPM_METRICS_GET_VERSION;
-  for (nvmlGpmSample_t* sample : {&get.sample1, &get.sample2}) {
-    const auto made = nvml.read(calls::kGpmSampleAlloc);
-    ASSERT_TRUE(made);
-    *sample = *made;
-    ASSERT_TRUE(gpu.read(calls::kGpmSampleGet, *made));
+  auto sampler = GpmSampler::open(gpu);
+  ASSERT_TRUE(sampler);
+  const unsigned wanted[] = {NVML_GPM_METRIC_SM_UTIL, NVML_GPM_METRIC_DRAM_BW_UTIL,
+                             NVML_GPM_METRIC_FP64_UTIL};
+  for (int round = 0; round < 3; ++round) {
+    const auto metrics = sampler->metrics(wanted);
+    ASSERT_TRUE(metrics);
+    EXPECT_EQ((*metrics)[0], 62.5);
+    EXPECT_EQ((*metrics)[1], 80.0);
+    EXPECT_EQ((*metrics)[2].error().reason, AbsenceReason::kNoData);
   }
-  get.numMetrics = 3;
-  get.metrics[0].metricId = NVML_GPM_METRIC_SM_UTIL;
-  get.metrics[1].metricId = NVML_GPM_METRIC_DRAM_BW_UTIL;
-  get.metrics[2].metricId = NVML_GPM_METRIC_FP64_UTIL;
-  const auto metrics =
-      nvml.system().run<nvmlGpmMetricsGet_t>(calls::kGpmMetricsGet, [get](auto* function, auto& out) {
-        out = get;
-        return function(&out);
-      });
-  ASSERT_TRUE(metrics);
-  EXPECT_EQ(metrics->metrics[0].value, 62.5);
-  EXPECT_EQ(metrics->metrics[1].value, 80);
-  EXPECT_EQ(metrics->metrics[2].nvmlReturn, NVML_ERROR_NO_DATA);
-  for (nvmlGpmSample_t sample : {get.sample1, get.sample2})
-    EXPECT_TRUE(nvml.read(calls::kGpmSampleFree, sample));
+  use("gpus: [{model: a100}]\n");
+  EXPECT_EQ(GpmSampler::open(open().gpus()[0]).error().reason, AbsenceReason::kUnsupported);
+  use("gpus: [{model: h100-mig}]\n");
+  auto instance = GpmSampler::open(open().gpus()[0], 2u);
+  ASSERT_TRUE(instance);
+  EXPECT_EQ((*instance->metrics(wanted))[0], 10.0);
 }
 
 TEST_F(SimulatedReadings, TopologyAndAffinity) {
