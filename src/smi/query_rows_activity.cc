@@ -1,5 +1,6 @@
 #include <array>
 
+#include "smi/gpu_field_cells.h"
 #include "smi/names.h"
 #include "smi/query_row.h"
 #include "smi/sample_rows.h"
@@ -11,12 +12,6 @@ using Gpu = driver::GpuSnapshot;
 
 Cell reason(const Gpu& gpu, std::uint64_t bit) {
   return active(gpu.clock_events.active, bit);
-}
-
-Cell performance_state(const Gpu& gpu) {
-  Cell cell = number(gpu.performance_state);
-  if (gpu.performance_state) cell = word("P" + cell.text);
-  return cell;
 }
 
 constexpr std::array kRows = {

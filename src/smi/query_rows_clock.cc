@@ -1,6 +1,6 @@
 #include <array>
 
-#include "base/format.h"
+#include "smi/gpu_field_cells.h"
 #include "smi/names.h"
 #include "smi/query_row.h"
 #include "smi/sample_rows.h"
@@ -25,27 +25,6 @@ Cell past(const Gpu&) {
 }
 bool from_r595(const RowContext& c) {
   return c.style.branch >= 595;
-}
-
-bool in_fabric(const Gpu& gpu) {
-  return gpu.fabric.state && *gpu.fabric.state != NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
-}
-Cell fabric(const Gpu& gpu, Cell cell) {
-  return in_fabric(gpu) ? cell : not_available();
-}
-Cell fabric_status(const Gpu& gpu) {
-  if (!gpu.fabric.status) return absent_cell(gpu.fabric.status.error());
-  return word(driver::sentence_of(static_cast<nvmlReturn_t>(*gpu.fabric.status)));
-}
-Cell health(const Gpu& gpu, unsigned shift) {
-  if (!gpu.fabric.health_mask) return absent_cell(gpu.fabric.health_mask.error());
-  return fabric(gpu, named(driver::Number(*gpu.fabric.health_mask >> shift & 3), kFabricAnswers));
-}
-Cell configuration(const Gpu& gpu) {
-  if (!gpu.fabric.health_mask) return absent_cell(gpu.fabric.health_mask.error());
-  const unsigned value =
-      *gpu.fabric.health_mask >> NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_INCORRECT_CONFIGURATION & 15;
-  return fabric(gpu, named(driver::Number(value), kFabricConfigurations));
 }
 
 void expand_supported_clocks(const RowContext& c, ReportNode& parent) {
@@ -110,27 +89,31 @@ constexpr std::array kRows = {
     QueryRow{1, "Voltage", "voltage", kVoltage | kOnlyByDisplay},
     QueryRow{2, "Graphics", "graphics_volt", 0, [](const Gpu&) { return not_available(); }},
     QueryRow{1, "Fabric", "fabric", 0},
-    QueryRow{2, "State", "state", 0, [](const Gpu& g) { return named(g.fabric.state, kFabricStates); }},
-    QueryRow{2, "Status", "status", 0, [](const Gpu& g) { return fabric(g, fabric_status(g)); }},
-    QueryRow{2, "CliqueId", "cliqueId", 0, [](const Gpu& g) { return fabric(g, number(g.fabric.clique)); }},
+    QueryRow{2, "State", "state", 0, [](const Gpu& g) { return fabric_state(g); }},
+    QueryRow{2, "Status", "status", 0, [](const Gpu& g) { return fabric_status(g); }},
+    QueryRow{2, "CliqueId", "cliqueId", 0,
+             [](const Gpu& g) { return fabric_cell(g, number(g.fabric.clique)); }},
     QueryRow{2, "ClusterUUID", "clusterUuid", 0,
-             [](const Gpu& g) { return fabric(g, text(g.fabric.cluster_uuid)); }},
+             [](const Gpu& g) { return fabric_cell(g, text(g.fabric.cluster_uuid)); }},
     QueryRow{2, "Health", "health", 0},
     QueryRow{3, "Summary", "summary", 0,
-             [](const Gpu& g) { return fabric(g, named(g.fabric.health_summary, kFabricSummaries)); }},
+             [](const Gpu& g) { return fabric_cell(g, named(g.fabric.health_summary, kFabricSummaries)); }},
     QueryRow{3, "Bandwidth", "bandwidth", 0,
-             [](const Gpu& g) { return health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_DEGRADED_BW); }},
+             [](const Gpu& g) { return fabric_health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_DEGRADED_BW); }},
     QueryRow{3, "Route Recovery in progress", "route_recovery_in_progress", 0,
-             [](const Gpu& g) { return health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ROUTE_RECOVERY); }},
-    QueryRow{3, "Route Unhealthy", "route_unhealthy", 0,
-             [](const Gpu& g) { return health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ROUTE_UNHEALTHY); }},
+             [](const Gpu& g) { return fabric_health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ROUTE_RECOVERY); }},
+    QueryRow{
+        3, "Route Unhealthy", "route_unhealthy", 0,
+        [](const Gpu& g) { return fabric_health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ROUTE_UNHEALTHY); }},
     QueryRow{
         3, "Access Timeout Recovery", "access_timeout_recovery", 0,
-        [](const Gpu& g) { return health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ACCESS_TIMEOUT_RECOVERY); }},
-    QueryRow{3, "Incorrect Configuration", "incorrect_configuration", 0, configuration},
-    QueryRow{3, "Partition Assigned", "partition_assigned", 0,
-             [](const Gpu& g) { return health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_PARTITION_ASSIGNED); },
-             from_r595},
+        [](const Gpu&
+               g) { return fabric_health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ACCESS_TIMEOUT_RECOVERY); }},
+    QueryRow{3, "Incorrect Configuration", "incorrect_configuration", 0, fabric_configuration},
+    QueryRow{
+        3, "Partition Assigned", "partition_assigned", 0,
+        [](const Gpu& g) { return fabric_health(g, NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_PARTITION_ASSIGNED); },
+        from_r595},
 };
 
 }  // namespace

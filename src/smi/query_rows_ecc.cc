@@ -1,5 +1,6 @@
 #include <array>
 
+#include "smi/gpu_field_cells.h"
 #include "smi/names.h"
 #include "smi/query_row.h"
 
@@ -38,10 +39,6 @@ bool remaps_no_rows(const RowContext& c) {
 }
 bool tells_banks(const RowContext& c) {
   return remaps_rows(c) && c.gpu.remapped.bank_max.has_value();
-}
-
-Cell page_count(const driver::Field<std::vector<driver::RetiredPage>>& pages) {
-  return pages ? word(std::to_string(pages->size())) : absent_cell(pages.error());
 }
 
 Cell banks(const driver::Number& count) {

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "base/format.h"
+#include "smi/gpu_field_cells.h"
 #include "smi/query_row.h"
 #include "smi/sample_rows.h"
 
@@ -33,19 +33,10 @@ bool smooths_no_power(const RowContext& c) {
   return !smooths_power(c);
 }
 
+// No space before its unit here.
 Cell edpp(const Gpu& gpu) {
-  const driver::Number& percent = gpu.power.edpp_percent_hundredths;
-  if (!percent) return absent_cell(percent.error());
-  // No space before its unit here.
-  return word(format("{}.{:02}%", *percent / 100, *percent % 100));
-}
-
-Cell smoothing(const Gpu& gpu, unsigned field, std::string_view unit) {
-  return number(gpu.power_smoothing.field(field), unit);
-}
-Cell smoothing_flag(const Gpu& gpu, unsigned field) {
-  const driver::Count& value = gpu.power_smoothing.field(field);
-  return value ? word(*value != 0 ? "Enabled" : "Disabled") : absent_cell(value.error());
+  const Cell cell = edpp_percent(gpu);
+  return cell.absent ? cell : word(cell.text + std::string(cell.unit));
 }
 
 constexpr std::array kRows = {
@@ -140,33 +131,33 @@ constexpr std::array kRows = {
              smooths_no_power},
     QueryRow{1, "Power Smoothing", "power_smoothing", kPowerSmoothing, nullptr, smooths_power},
     QueryRow{2, "Enabled", "power_smoothing_enabled", 0,
-             [](const Gpu& g) { return smoothing_flag(g, NVML_FI_PWR_SMOOTHING_ENABLED); }, smooths_power},
+             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_ENABLED, kEnabledDisabled); }, smooths_power},
     QueryRow{2, "Privilege Level", "privilege_level", 0,
-             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_PRIV_LVL, {}); }, smooths_power},
+             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_PRIV_LVL, kPlain); }, smooths_power},
     QueryRow{2, "Immediate Ramp Down", "immediate_ramp_down", 0,
-             [](const Gpu& g) { return smoothing_flag(g, NVML_FI_PWR_SMOOTHING_IMM_RAMP_DOWN_ENABLED); },
+             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_IMM_RAMP_DOWN_ENABLED, kEnabledDisabled); },
              smooths_power},
     QueryRow{2, "Current TMP Ceiling", "current_tmp_ceiling", 0,
-             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_APPLIED_TMP_CEIL, "W"); },
+             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_APPLIED_TMP_CEIL, kWatts); },
              smooths_power},
     QueryRow{2, "Current TMP Floor", "current_tmp_floor", 0,
-             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_APPLIED_TMP_FLOOR, "W"); },
+             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_APPLIED_TMP_FLOOR, kWatts); },
              smooths_power},
     QueryRow{
         2, "Max % TMP Floor", "max_tmp_floor_percent", 0,
-        [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_MAX_PERCENT_TMP_FLOOR_SETTING, "%"); },
+        [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_MAX_PERCENT_TMP_FLOOR_SETTING, kPercent); },
         smooths_power},
     QueryRow{
         2, "Min % TMP Floor", "min_tmp_floor_percent", 0,
-        [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_MIN_PERCENT_TMP_FLOOR_SETTING, "%"); },
+        [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_MIN_PERCENT_TMP_FLOOR_SETTING, kPercent); },
         smooths_power},
     QueryRow{
         2, "HW Lifetime % Remaining", "hw_lifetime_percent_remaining", 0,
         [](const Gpu&
-               g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_HW_CIRCUITRY_PERCENT_LIFETIME_REMAINING, "%"); },
+               g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_HW_CIRCUITRY_PERCENT_LIFETIME_REMAINING, kPercent); },
         smooths_power},
     QueryRow{2, "Number of Preset Profiles", "num_preset_profiles", 0,
-             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_MAX_NUM_PRESET_PROFILES, {}); },
+             [](const Gpu& g) { return smoothing(g, NVML_FI_PWR_SMOOTHING_MAX_NUM_PRESET_PROFILES, kPlain); },
              smooths_power},
     QueryRow{1, "Workload Power Profiles", "power_profiles", kPowerProfiles},
     QueryRow{2, "Requested Profiles", "power_profile_requested_profiles", 0,
