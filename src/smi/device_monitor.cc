@@ -3,6 +3,8 @@
 #include "base/format.h"
 #include "driver/gpu_snapshot_reader.h"
 #include "smi/cell.h"
+#include "smi/gpu_field_cells.h"
+#include "smi/json_cell.h"
 #include "smi/monitor_columns.h"
 #include "smi/monitor_line.h"
 
@@ -140,6 +142,28 @@ std::string device_monitor_rows(const MonitorLayout& layout, const driver::Machi
       line += format("{:>7}", column->read({now.gpus[i], earlier, seconds}));
     }
     out += line + " \n";
+  }
+  return out;
+}
+
+std::string device_monitor_json(const MonitorLayout& layout, const driver::MachineSnapshot& now,
+                                const driver::MachineSnapshot* before) {
+  const double seconds =
+      before == nullptr ? 0 : std::chrono::duration<double>(now.time - before->time).count();
+  std::string out;
+  for (size_t i = 0; i < now.gpus.size(); ++i) {
+    nlohmann::ordered_json row = {{"time", csv_time(now.time)}, {"gpu", now.gpus[i].index}};
+    for (const Column* column : columns_of(layout)) {
+      const std::string value =
+          column->read({now.gpus[i], before == nullptr ? nullptr : &before->gpus[i], seconds});
+      const std::string key = format("{}_{}", column->name, unit_in_key(column->unit));
+      if (value == "-") {
+        row[key] = nullptr;
+      } else {
+        row[key] = std::stoll(value);
+      }
+    }
+    out += row.dump() + "\n";
   }
   return out;
 }

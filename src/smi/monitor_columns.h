@@ -25,8 +25,15 @@ std::string device_monitor_header(const MonitorLayout& layout);
 std::string device_monitor_rows(const MonitorLayout& layout, const driver::MachineSnapshot& now,
                                 const driver::MachineSnapshot* before);
 
+// One JSON object per GPU, a line each.
+std::string device_monitor_json(const MonitorLayout& layout, const driver::MachineSnapshot& now,
+                                const driver::MachineSnapshot* before);
+
 unsigned process_monitor_sections();
 std::string process_monitor_header(const MonitorLayout& layout);
 std::string process_monitor_rows(const MonitorLayout& layout, const driver::MachineSnapshot& now);
+
+// One JSON object per process, a line each.
+std::string process_monitor_json(const driver::MachineSnapshot& now);
 
 }  // namespace pagoda::smi

@@ -3,6 +3,8 @@
 #include "base/format.h"
 #include "driver/gpu_snapshot_reader.h"
 #include "smi/cell.h"
+#include "smi/gpu_field_cells.h"
+#include "smi/json_cell.h"
 #include "smi/monitor_columns.h"
 #include "smi/monitor_line.h"
 #include "smi/process_names.h"
@@ -96,6 +98,32 @@ std::string process_monitor_rows(const MonitorLayout& layout, const driver::Mach
       continue;
     }
     for (const driver::GpuProcess& process : *processes) out += row(layout, now, gpu, &process);
+  }
+  return out;
+}
+
+std::string process_monitor_json(const driver::MachineSnapshot& now) {
+  std::string out;
+  for (const driver::GpuSnapshot& gpu : now.gpus) {
+    const auto processes = driver::running_processes(gpu);
+    if (!processes) continue;
+    for (const driver::GpuProcess& process : *processes) {
+      const driver::ProcessUtilization* found = utilization_of(gpu, process.pid);
+      const driver::ProcessUtilization use = found == nullptr ? driver::ProcessUtilization{} : *found;
+      nlohmann::ordered_json row = {{"time", csv_time(now.time)},
+                                    {"gpu", gpu.index},
+                                    {"pid", process.pid},
+                                    {"type", process_type(process)},
+                                    {"name", process_name(process)}};
+      put_cell(row, "sm", number(use.sm, "%"));
+      put_cell(row, "memory", number(use.memory, "%"));
+      put_cell(row, "encoder", number(use.encoder, "%"));
+      put_cell(row, "decoder", number(use.decoder, "%"));
+      put_cell(row, "jpeg", number(use.jpeg, "%"));
+      put_cell(row, "ofa", number(use.ofa, "%"));
+      put_cell(row, "used_memory", mib(process.memory));
+      out += row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    }
   }
   return out;
 }

@@ -1,8 +1,10 @@
 #include "smi/query_report.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/format.h"
+#include "driver/gpu_snapshot_reader.h"
 #include "smi/query_row.h"
 #include "smi/summary_table.h"
 
@@ -10,26 +12,27 @@ namespace pagoda::smi {
 namespace {
 
 constexpr std::array kDisplayNames = {
-    DisplayName{"MEMORY", kMemory},
-    DisplayName{"UTILIZATION", kUtilization},
-    DisplayName{"ECC", kEcc},
-    DisplayName{"TEMPERATURE", kTemperature},
-    DisplayName{"POWER", kPower},
-    DisplayName{"CLOCK", kClock},
-    DisplayName{"COMPUTE", kCompute},
-    DisplayName{"PIDS", kPids},
-    DisplayName{"PERFORMANCE", kPerformance},
-    DisplayName{"SUPPORTED_CLOCKS", kSupportedClocks},
-    DisplayName{"PAGE_RETIREMENT", kPageRetirement},
-    DisplayName{"ACCOUNTING", kAccounting},
-    DisplayName{"ENCODER_STATS", kEncoderStats},
-    DisplayName{"SUPPORTED_GPU_TARGET_TEMP", kSupportedTargetTemp},
-    DisplayName{"VOLTAGE", kVoltage},
-    DisplayName{"FBC_STATS", kFbcStats},
-    DisplayName{"ROW_REMAPPER", kRowRemapper},
-    DisplayName{"GSP_FIRMWARE_VERSION", kGspFirmware},
-    DisplayName{"POWER_SMOOTHING", kPowerSmoothing},
-    DisplayName{"POWER_PROFILES", kPowerProfiles},
+    DisplayName{"MEMORY", kMemory, driver::kMemorySection},
+    DisplayName{"UTILIZATION", kUtilization, driver::kUtilizationSection | driver::kSamplesSection},
+    DisplayName{"ECC", kEcc, driver::kEccSection | driver::kModesSection},
+    DisplayName{"TEMPERATURE", kTemperature, driver::kTemperatureSection},
+    DisplayName{"POWER", kPower, driver::kPowerSection | driver::kSamplesSection},
+    DisplayName{"CLOCK", kClock, driver::kClocksSection | driver::kSamplesSection},
+    DisplayName{"COMPUTE", kCompute, driver::kModesSection},
+    DisplayName{"PIDS", kPids, driver::kProcessesSection},
+    DisplayName{"PERFORMANCE", kPerformance,
+                driver::kPerformanceSection | driver::kClockEventsSection | driver::kModesSection},
+    DisplayName{"SUPPORTED_CLOCKS", kSupportedClocks, driver::kSupportedClocksSection},
+    DisplayName{"PAGE_RETIREMENT", kPageRetirement, driver::kRetiredSection},
+    DisplayName{"ACCOUNTING", kAccounting, driver::kAccountedSection | driver::kModesSection},
+    DisplayName{"ENCODER_STATS", kEncoderStats, driver::kEncoderSection},
+    DisplayName{"SUPPORTED_GPU_TARGET_TEMP", kSupportedTargetTemp, driver::kTemperatureSection},
+    DisplayName{"VOLTAGE", kVoltage, 0},
+    DisplayName{"FBC_STATS", kFbcStats, driver::kEncoderSection},
+    DisplayName{"ROW_REMAPPER", kRowRemapper, driver::kRemappedSection},
+    DisplayName{"GSP_FIRMWARE_VERSION", kGspFirmware, driver::kModesSection},
+    DisplayName{"POWER_SMOOTHING", kPowerSmoothing, driver::kPowerSmoothingSection},
+    DisplayName{"POWER_PROFILES", kPowerProfiles, driver::kPowerSection},
 };
 
 bool wanted(const QueryRow& row, unsigned displays) {
@@ -94,6 +97,39 @@ void add_driver(const driver::MachineSnapshot& machine, const OutputStyle& style
 
 std::span<const DisplayName> display_names() {
   return kDisplayNames;
+}
+
+Result<unsigned> read_displays(std::string_view names) {
+  unsigned displays = 0;
+  while (!names.empty()) {
+    const size_t comma = names.find(',');
+    const std::string_view name = names.substr(0, comma);
+    const auto row = std::find_if(kDisplayNames.begin(), kDisplayNames.end(),
+                                  [&](const auto& r) { return r.name == name; });
+    if (row == kDisplayNames.end()) {
+      std::string known;
+      for (const DisplayName& display : kDisplayNames)
+        known += format("{}{}", known.empty() ? "" : ", ", display.name);
+      return fail(ErrorCode::kInvalidArgument,
+                  format("Display type \"{}\" is not known; there are {}.", name, known), "d");
+    }
+    displays |= row->display;
+    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+  }
+  return displays;
+}
+
+unsigned query_sections(unsigned displays) {
+  constexpr unsigned kByDisplayAlone = driver::kSamplesSection | driver::kSupportedClocksSection |
+                                       driver::kMigProfilesSection | driver::kProcessUtilizationSection |
+                                       driver::kAccountedSection | driver::kTopologySection |
+                                       driver::kNvLinkSection;
+  if (displays == 0) return driver::kAllSections & ~kByDisplayAlone;
+  unsigned sections = driver::kPciSection;
+  for (const DisplayName& row : kDisplayNames) {
+    if ((displays & row.display) != 0) sections |= row.sections;
+  }
+  return sections;
 }
 
 ReportNode query_report(const driver::MachineSnapshot& machine, const OutputStyle& style, unsigned displays) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "driver/gpu_snapshot.h"
 #include "smi/cell.h"
 #include "smi/output_style.h"
@@ -22,6 +23,11 @@ struct ReportNode {
   std::string id = {};       // XML attribute
   std::vector<ReportNode> children = {};
 };
+
+// "ECC,POWER" → a set of Display; the error names what is not known.
+Result<unsigned> read_displays(std::string_view names);
+// What has to be read for them (driver::Section); for a plain -q where there are none.
+unsigned query_sections(unsigned displays);
 
 // Everything, or the displays of -d (a set of Display; 0: everything).
 ReportNode query_report(const driver::MachineSnapshot& machine, const OutputStyle& style,

@@ -41,6 +41,7 @@ enum Display : unsigned {
 struct DisplayName {
   std::string_view name;
   unsigned display;
+  unsigned sections;  // driver::Section: what it shows
 };
 std::span<const DisplayName> display_names();
 

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "base/format.h"
+#include "driver/gpu_snapshot_reader.h"
 #include "smi/names.h"
 
 namespace pagoda::smi {
@@ -98,6 +99,13 @@ std::string calendar_time(std::chrono::system_clock::time_point time) {
   ::localtime_r(&seconds, &parts);
   char buffer[32];
   return {buffer, std::strftime(buffer, sizeof(buffer), "%a %b %e %H:%M:%S %Y", &parts)};
+}
+
+unsigned summary_sections() {
+  return driver::kIdentitySection | driver::kPciSection | driver::kModesSection | driver::kEccSection |
+         driver::kMemorySection | driver::kUtilizationSection | driver::kPerformanceSection |
+         driver::kTemperatureSection | driver::kPowerSection | driver::kMigSection |
+         driver::kProcessesSection;
 }
 
 std::string summary_table(const driver::MachineSnapshot& machine, const OutputStyle& style) {

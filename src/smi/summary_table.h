@@ -11,6 +11,8 @@ namespace pagoda::smi {
 // "Wed Aug 12 21:53:45 2026" in the machine's time zone.
 std::string calendar_time(std::chrono::system_clock::time_point time);
 
+// What has to be read for it (driver::Section).
+unsigned summary_sections();
 std::string summary_table(const driver::MachineSnapshot& machine, const OutputStyle& style);
 
 // The rows of the MIG devices' table, empty where no GPU is in MIG mode; and of the processes'.
