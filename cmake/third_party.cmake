@@ -45,17 +45,20 @@ target_compile_definitions(third_party_http INTERFACE
   BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
-# app: YAML for --config, JSON.
+# app: YAML for --config, JSON. simulate: YAML of scenarios.
 find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
 # smi --watch: ncurses, whose terminal descriptions are the machine's.
 find_library(PAGODA_NCURSES NAMES libncursesw.a REQUIRED)
 find_library(PAGODA_TINFO NAMES libtinfo.a REQUIRED)
+add_library(third_party_simulate INTERFACE)
+target_link_libraries(third_party_simulate INTERFACE ${PAGODA_YAML_CPP})
 add_library(third_party_app INTERFACE)
 target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP} ${PAGODA_NCURSES} ${PAGODA_TINFO})
 
 # driver: NVML's header from the pinned wheel. The library itself is never linked: it is the machine's, loaded by dlopen.
 execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/fetch.py nvml
   OUTPUT_VARIABLE PAGODA_NVML OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(PAGODA_NVML_HEADER ${PAGODA_NVML}/nvidia/cu13/include/nvml.h)
 add_library(third_party_driver INTERFACE)
 target_include_directories(third_party_driver SYSTEM INTERFACE ${PAGODA_NVML}/nvidia/cu13/include)
 # Every version of a call is declared under its own name.
