@@ -47,10 +47,13 @@ target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL Ope
 
 # app: YAML for --config, JSON. simulate: YAML of scenarios.
 find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+# smi --watch: ncurses, whose terminal descriptions are the machine's.
+find_library(PAGODA_NCURSES NAMES libncursesw.a REQUIRED)
+find_library(PAGODA_TINFO NAMES libtinfo.a REQUIRED)
 add_library(third_party_simulate INTERFACE)
 target_link_libraries(third_party_simulate INTERFACE ${PAGODA_YAML_CPP})
 add_library(third_party_app INTERFACE)
-target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP})
+target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP} ${PAGODA_NCURSES} ${PAGODA_TINFO})
 
 # driver: NVML's header from the pinned wheel. The library itself is never linked: it is the machine's, loaded by dlopen.
 execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/fetch.py nvml

@@ -12,6 +12,7 @@
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/simulated_gpus.h"
+#include "app/smi_command.h"
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/format.h"
@@ -37,9 +38,9 @@ constexpr std::array kSubcommands = {
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
+    Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
-    Subcommand{"smi", "a drop-in for nvidia-smi", kSmi, nullptr},
     Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
     Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver, nullptr},
