@@ -116,11 +116,16 @@ void complete(Finding& finding, const Records& records) {
   if (finding.count > 1) fields.set("times", format("{} times", finding.count));
   if (!fields.has("count")) fields.set("count", std::to_string(finding.count));
   if (!fields.has("app")) fields.set("app", application_of(fields));
+  if (fields.has("pid"))
+    fields.set("who", format("pid {}{}{}", fields.get("pid"), fields.has("process") ? " " : "",
+                             fields.get("process")));
+  fields.set("slot_address", std::string(fields.has("port") ? fields.get("port") : fields.get("gpu")));
   if (id == "xid-79" && !fields.has("how")) fields.set("how", "as XID 79, which was not logged");
   const bool about_gpu = finding.fault->cause.find("{gpu}") != std::string_view::npos;
   if (about_gpu && !fields.has("gpu")) fields.set("gpu", "of unknown address");
   if (id == "fabric-manager" && records.machine.gpus().size() > 1)
     fields.set("count_gpus", std::to_string(records.machine.gpus().size()));
+  if (fields.has("count_gpus")) finding.confidence = Confidence::kHigh;
   weigh_fatality(finding);
   word(finding);
 }

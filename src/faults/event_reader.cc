@@ -237,11 +237,7 @@ std::string application_of(const Fields& fields) {
 }
 
 const FaultRow* read_event(const LogPattern& pattern, Fields& fields) {
-  for (const char* name : {"gpu", "port"}) {
-    const std::string_view value = fields.get(name);
-    if (name == std::string_view("gpu") || value.find(':') != std::string_view::npos)
-      fields.set(name, short_address(value));
-  }
+  fields.set("gpu", short_address(fields.get("gpu")));
   if (fields.has("gpu_full")) fields.set("gpu", short_address(fields.get("gpu_full")));
   const FaultRow* row = find_fault(pattern.fault);
   switch (pattern.reader) {

@@ -18,7 +18,7 @@ constexpr FaultRow kRows[] = {
      "port"},
     {"aer-uncorrected", kPcie, kPresence, kFault, kMedium, kYes, "uncorrected PCIe error",
      "an uncorrected PCIe error at {port}[ ({detail})][, {times}]",
-     "drain-node check-slot-hardware reboot-node", "an uncorrected PCIe error at {port}", "port"},
+     "drain-node check-slot-hardware reboot-node", "", "port"},
     {"aer-uncorrected-elsewhere", kPcie, kPresence, kNote, kLow, kNo, "uncorrected PCIe error",
      "an uncorrected PCIe error at {port}[ ({detail})]; this log does not say whether a GPU is behind it",
      "look-at-port", "", "port"},

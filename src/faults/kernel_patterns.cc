@@ -14,7 +14,7 @@ constexpr LogPattern kRows[] = {
      "sxid-non-fatal", Reader::kSxid},
     {"fallen off the bus", R"((?<gpu>)" ADDRESS R"().*GPU has fallen off the bus)", "xid-79"},
     {"fallen off the bus", "", "xid-79"},
-    {"insufficient power on", R"((?<gpu>)" ADDRESS R"()?.*insufficient power on the PCIe slot)",
+    {"insufficient power on", R"((?:.*?(?<gpu>)" ADDRESS R"())?.*insufficient power on the PCIe slot)",
      "slot-power"},
     {"not have the necessary power connectors", R"((?<gpu>)" ADDRESS ")", "xid-54"},
     // AER. Only ports and NVIDIA's own devices: a disk's errors are not a GPU's.
@@ -45,7 +45,7 @@ constexpr LogPattern kRows[] = {
     // The driver.
     {"RmInitAdapter failed", R"((?<gpu>)" ADDRESS R"().*RmInitAdapter failed!?(?: \((?<code>[^)]*)\))?)",
      "rm-init-failed"},
-    {"rm_init_adapter failed", R"((?<gpu>)" ADDRESS R"()?.*rm_init_adapter failed)", "rm-init-failed"},
+    {"rm_init_adapter failed", R"((?:.*?(?<gpu>)" ADDRESS R"())?.*rm_init_adapter failed)", "rm-init-failed"},
     {"API mismatch", R"(API mismatch: .*?version (?<client>[\d.]+\d).*?version (?<module>[\d.]+\d))",
      "driver-mismatch", Reader::kPlain, true},
     {"API mismatch", "NVRM", "nvml-mismatch"},
@@ -94,7 +94,7 @@ constexpr LogPattern kRows[] = {
     {"No devices were found", "", "no-devices"},
     {"Unable to determine the device handle", R"(GPU ?(?<gpu>)" ADDRESS R"(): (?<detail>.*))",
      "device-handle"},
-    {"GPU is lost", R"((?<gpu>)" ADDRESS R"()?.*GPU is lost)", "gpu-lost"},
+    {"GPU is lost", R"((?:.*?(?<gpu>)" ADDRESS R"())?.*GPU is lost)", "gpu-lost"},
     {"infoROM is corrupted", R"(gpu (?<gpu>)" ADDRESS ")", "inforom-corrupt"},
     {"nvidia-smi",
      R"(nvidia-smi: (?:command )?not found|"nvidia-smi": executable file not found|nvidia-smi: No such file)",

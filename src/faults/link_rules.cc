@@ -7,6 +7,7 @@
 #include <string>
 
 #include "faults/diagnosis.h"
+#include "faults/event_reader.h"
 
 namespace pagoda::faults {
 namespace {
@@ -189,7 +190,7 @@ Address read_address(std::string_view text) {  // "0000:3b:00"
 
 // Ports stand on lower bus numbers than what is behind them; the nearest below is the likeliest.
 int distance_upstream(std::string_view port, std::string_view gpu) {
-  if (port == gpu) return 0;
+  if (short_address(port) == gpu) return 0;
   const Address above = read_address(port), below = read_address(gpu);
   if (above.domain != below.domain || above.bus < 0 || above.bus > below.bus) return -1;
   return below.bus - above.bus + 1;

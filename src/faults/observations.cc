@@ -90,9 +90,12 @@ std::string numbers_in_words(const std::vector<const GpuRecord*>& gpus) {
 std::string subject_of(const std::vector<const GpuRecord*>& gpus, const std::string& name) {
   std::vector<std::string> labels;
   for (const GpuRecord* gpu : gpus) labels.push_back(gpu->index.empty() ? gpu->address : gpu->index);
-  std::string text = labels.size() == 1
-                         ? "GPU " + labels[0]
-                         : format("{} GPUs ({} to {})", labels.size(), labels.front(), labels.back());
+  std::string text = labels.size() == 1 ? "GPU " + labels[0] : format("{} GPUs (", labels.size());
+  if (labels.size() > 1) {
+    constexpr size_t kNamed = 8;
+    for (size_t i = 0; i < std::min(kNamed, labels.size()); ++i) text += (i > 0 ? ", " : "") + labels[i];
+    text += labels.size() > kNamed ? ", …)" : ")";
+  }
   return name.empty() ? text : text + ": " + name;
 }
 

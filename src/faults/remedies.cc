@@ -7,9 +7,9 @@ namespace {
 
 constexpr Remedy kRemedies[] = {
     // Applications and nodes.
-    {"stop-application", "stop the application[ ({app})]", "[kill {pid}]"},
-    {"restart-application", "restart the application[ ({app})]", ""},
-    {"fix-application", "fix or restart the application[ ({app})]; its own log has the place",
+    {"stop-application", "stop the application[ ({who})]", "[kill {pid}]"},
+    {"restart-application", "restart the application[ ({who})]", ""},
+    {"fix-application", "fix or restart the application[ ({who})]; its own log has the place",
      "compute-sanitizer PROGRAM"},
     {"keep-node", "keep the node in service: no drain is needed", ""},
     {"drain-node", "drain the node", "kubectl drain NODE --ignore-daemonsets --delete-emptydir-data"},
@@ -17,7 +17,6 @@ constexpr Remedy kRemedies[] = {
     {"power-cycle", "switch the node off and on (a warm reboot may not be enough)",
      "ipmitool chassis power cycle"},
     {"recover", "do what the driver asks for: {action}", "[{action_command}]"},
-    {"recover-reboot", "reboot the node, as the driver asks for", "systemctl reboot"},
     {"watch", "watch whether it comes back; nothing to do now", ""},
     {"find-earlier-log", "read the log further up, or the kernel log before it",
      "journalctl -k -b | grep -iE 'xid|nvrm'"},
@@ -42,8 +41,8 @@ constexpr Remedy kRemedies[] = {
     {"lower-power-limit", "until then, lower the power limit", "nvidia-smi -i {gpu} -pl 250"},
     // The slot.
     {"check-slot-hardware", "hardware, not software: reseat the card; slot, riser, power supply",
-     "lspci -vvv -s {gpu}"},
-    {"check-slot-power-heat", "check PCIe seating, power and heat", "lspci -vvv -s {gpu}"},
+     "[lspci -vvv -s {slot_address}]"},
+    {"check-slot-power-heat", "check PCIe seating, power and heat", "[lspci -vvv -s {slot_address}]"},
     {"check-power-cables", "check the power cables of the card and the power supply", ""},
     {"check-power-supply", "check the power supply and the chassis's power budget",
      "ipmitool sdr type 'Power Supply'"},

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "faults/diagnosis.h"
+#include "faults/event_reader.h"
 #include "faults/fault_catalogue.h"
 #include "faults/link_rules.h"
 #include "faults/story_actions.h"
@@ -16,7 +17,7 @@ namespace {
 // Kinds whose consequences are told only as such: an unlinked PCIe error names no GPU.
 void demote_unexplained_port(Finding& finding, const Records& records) {
   if (finding.fault->id != "aer-uncorrected" && finding.fault->id != "aer-surprise-down") return;
-  if (records.machine.find(finding.fields.get("port")) != nullptr) return;
+  if (records.machine.find(short_address(finding.fields.get("port"))) != nullptr) return;
   for (const Event& event : finding.events) {
     if (event.evidence.text.find("nvidia ") != std::string::npos) return;
   }

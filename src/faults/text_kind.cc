@@ -40,9 +40,12 @@ TextKind kind_of_text(std::string_view text) {
   if (time_of_line(line).clock == LineTime::Clock::kBoot || line.starts_with("NVRM:"))
     return TextKind::kKernelLog;
   if (holds(text, " kernel: ")) return TextKind::kJournal;
-  for (const std::string_view word :
-       {"vllm", "vLLM", "torch", "[TensorRT-LLM]", "tritonserver", "NCCL", "pagoda serve", "Traceback"}) {
+  for (const std::string_view word : {"vllm", "vLLM", "torch", "[TensorRT-LLM]", "tritonserver", "NCCL",
+                                      "pagoda serve", "Traceback", "RuntimeError"}) {
     if (holds(text, word)) return TextKind::kServingLog;
+  }
+  for (const std::string_view word : {"NVML", "NVIDIA-SMI has failed", "No devices were found"}) {
+    if (holds(text, word)) return TextKind::kSmi;
   }
   return TextKind::kText;
 }
@@ -55,6 +58,8 @@ std::string_view name_of(TextKind kind) {
       return "journal";
     case TextKind::kServingLog:
       return "serving log";
+    case TextKind::kSmi:
+      return "nvidia-smi output";
     case TextKind::kJsonDocument:
       return "JSON document";
     case TextKind::kBinary:

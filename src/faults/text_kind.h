@@ -9,6 +9,7 @@ enum class TextKind {
   kKernelLog,
   kJournal,
   kServingLog,
+  kSmi,
   kJsonDocument,
   kBinary,
   kUtf16,
