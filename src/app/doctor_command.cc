@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/terminal.h"
 #include "base/format.h"
 #include "faults/examination.h"
+#include "faults/host_inspection.h"
 #include "faults/report_json.h"
 
 namespace pagoda::app {
@@ -21,6 +23,7 @@ constexpr int kExitNotExamined = 3;  // 0 to 2 are verdicts
 
 struct DoctorOptions {
   std::vector<std::string> from;
+  std::string root = "/";
   bool json = false;
 };
 
@@ -43,6 +46,7 @@ FlagTable doctor_flag_table(DoctorOptions& o) {
       "0: well, "
       "1: a warning, 2: a fault, 3: it could not be examined.";
   table.examples = {
+      {"pagoda doctor", "this machine"},
       {"dmesg | pagoda doctor --from -", "a kernel log from a pipe"},
       {"pagoda doctor --from nvidia-bug-report.log.gz", "what NVIDIA's script collected"},
       {"pagoda doctor --from FOLDER --json", "a folder of logs and outputs, for machines"},
@@ -52,6 +56,8 @@ FlagTable doctor_flag_table(DoctorOptions& o) {
       flag(
           "from", Takes::kValues, "PATH", to_texts(&o.from),
           "kernel logs, nvidia-smi outputs, serving logs: files, folders, archives, or - for standard input"),
+      flag("root", Takes::kValue, "DIR", to_text(&o.root),
+           "examine the machine whose /proc, /sys and /dev are laid out in DIR (default: /)"),
       flag("json", Takes::kNothing, "", to_switch(&o.json), "the report as JSON (docs/doctor.md)"),
   };
   return table;
@@ -74,6 +80,7 @@ int examine(const DoctorOptions& options) {
     const Status read = (*examination)->read(path);
     if (!read) return report(read.error());
   }
+  if (options.from.empty()) faults::inspect_host(options.root, **examination);
   const faults::Report result = (*examination)->conclude();
   const std::string text = options.json ? faults::report_as_json(result)
                                         : report_as_text(result, Paint::for_descriptor(STDOUT_FILENO),
@@ -94,9 +101,8 @@ int run_doctor_command(const Invocation& invocation) {
                                terminal_width(STDOUT_FILENO)));
     return kExitOk;
   }
-  if (options.from.empty())
-    return report(
-        {ErrorCode::kUnsupported, "this version examines what --from names: a file, a folder, or -", "from"});
+  if (parsed->given.contains("root") && !std::filesystem::is_directory(options.root))
+    return report({ErrorCode::kNotFound, format("--root {} is no folder", options.root), "root"});
   return examine(options);
 }
 

@@ -45,6 +45,14 @@ constexpr FaultRow kRows[] = {
     {"module-not-loaded", kDriver, kPresence, kFault, kHigh, kNo, "driver not loaded",
      "{count} NVIDIA GPU(s) on the bus ({gpu_list}), and no NVIDIA kernel module is loaded",
      "load-module install-driver", "", ""},
+    {"device-files-missing", kDriverSymptom, kPresence, kFault, kHigh, kNo, "device files missing",
+     "the driver is loaded and its device files (/dev/nvidiactl, /dev/nvidia0, …) are not there: in a "
+     "container it was "
+     "given no GPU, on the host nobody made them",
+     "make-device-files give-container-gpus", "the device files are missing", ""},
+    {"fabric-manager-stopped", kFabric, kPresence, kFault, kHigh, kNo, "fabric manager is not running",
+     "{count} NVSwitches are on the bus and fabric manager is not running: CUDA cannot start (802)",
+     "start-fabric-manager match-fabric-manager", "fabric manager is not running", ""},
     {"none-initialised", kDriverSymptom, kPresence, kFault, kMedium, kNo, "no GPU initialised",
      "the driver initialised none of the GPUs", "find-kernel-log reboot-node", "", ""},
     {"rm-init-failed", kDriverSymptom, kPresence, kFault, kMedium, kYes, "adapter failed to initialise",

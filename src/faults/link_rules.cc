@@ -52,6 +52,8 @@ constexpr Rule kRules[] = {
     {"nvml-mismatch", "cuda-mismatch", kNode},
     {"fabric-manager", "fabric-not-ready", kNode},
     {"fabric-manager-version", "fabric-manager", kNode},
+    {"fabric-manager-stopped", "fabric-manager", kNode},
+    {"fabric-manager-stopped", "fabric-not-ready", kNode},
     {"fabric-manager", "nvlink-inactive", kNode},
     {"fabric-not-ready", "nvlink-inactive", kNode},
     {"host-out-of-memory", "worker-killed", kNode},

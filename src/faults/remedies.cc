@@ -84,6 +84,7 @@ constexpr Remedy kRemedies[] = {
     {"disable-secure-boot", "or switch Secure Boot off in the firmware's set-up", ""},
     {"rebuild-module", "build the module for the running kernel",
      "apt install linux-headers-$(uname -r)\ndkms autoinstall"},
+    {"make-device-files", "on the host: make them", "nvidia-modprobe -u -c=0"},
     {"device-permissions", "look at the device files' owner and mode", "ls -l /dev/nvidia*"},
     {"find-gpu-on-bus", "see whether the GPU is on the bus", "lspci -nnk -d 10de:"},
     {"list-gpus", "see which GPUs there are", "nvidia-smi -L"},
