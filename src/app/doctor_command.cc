@@ -12,6 +12,7 @@
 #include "app/flags.h"
 #include "app/terminal.h"
 #include "base/format.h"
+#include "faults/catalogue_page.h"
 #include "faults/examination.h"
 #include "faults/host_inspection.h"
 #include "faults/report_json.h"
@@ -25,6 +26,7 @@ struct DoctorOptions {
   std::vector<std::string> from;
   std::string root = "/";
   bool json = false;
+  bool catalogue = false;
 };
 
 Flag flag(std::string_view name, Takes takes, std::string_view value_name, Setter set, std::string help) {
@@ -59,6 +61,8 @@ FlagTable doctor_flag_table(DoctorOptions& o) {
       flag("root", Takes::kValue, "DIR", to_text(&o.root),
            "examine the machine whose /proc, /sys and /dev are laid out in DIR (default: /)"),
       flag("json", Takes::kNothing, "", to_switch(&o.json), "the report as JSON (docs/doctor.md)"),
+      flag("catalogue", Takes::kNothing, "", to_switch(&o.catalogue),
+           "print everything that doctor knows, as Markdown"),
   };
   return table;
 }
@@ -99,6 +103,10 @@ int run_doctor_command(const Invocation& invocation) {
   if (parsed->help) {
     fmt::print("{}", help_text(table, *parsed->help, Paint::for_descriptor(STDOUT_FILENO),
                                terminal_width(STDOUT_FILENO)));
+    return kExitOk;
+  }
+  if (options.catalogue) {
+    fmt::print("{}", faults::catalogue_page());
     return kExitOk;
   }
   if (parsed->given.contains("root") && !std::filesystem::is_directory(options.root))
