@@ -13,6 +13,7 @@
 #include "app/terminal.h"
 #include "base/format.h"
 #include "faults/catalogue_page.h"
+#include "faults/collection.h"
 #include "faults/examination.h"
 #include "faults/host_inspection.h"
 #include "faults/report_json.h"
@@ -25,6 +26,7 @@ constexpr int kExitNotExamined = 3;  // 0 to 2 are verdicts
 struct DoctorOptions {
   std::vector<std::string> from;
   std::string root = "/";
+  std::string collect;
   bool json = false;
   bool catalogue = false;
 };
@@ -51,6 +53,7 @@ FlagTable doctor_flag_table(DoctorOptions& o) {
       {"pagoda doctor", "this machine"},
       {"dmesg | pagoda doctor --from -", "a kernel log from a pipe"},
       {"pagoda doctor --from nvidia-bug-report.log.gz", "what NVIDIA's script collected"},
+      {"pagoda doctor --collect node7.tar.gz", "a bundle to send to somebody, without secrets"},
       {"pagoda doctor --from FOLDER --json", "a folder of logs and outputs, for machines"},
   };
   table.positional = "from";
@@ -61,6 +64,9 @@ FlagTable doctor_flag_table(DoctorOptions& o) {
       flag("root", Takes::kValue, "DIR", to_text(&o.root),
            "examine the machine whose /proc, /sys and /dev are laid out in DIR (default: /)"),
       flag("json", Takes::kNothing, "", to_switch(&o.json), "the report as JSON (docs/doctor.md)"),
+      flag("collect", Takes::kValue, "FILE.tar.gz", to_text(&o.collect),
+           "write a bundle to send to somebody: this machine's state and the logs that --from names, without "
+           "secrets"),
       flag("catalogue", Takes::kNothing, "", to_switch(&o.catalogue),
            "print everything that doctor knows, as Markdown"),
   };
@@ -77,6 +83,16 @@ int exit_code_of(faults::Severity severity) {
   return severity == faults::Severity::kFault ? 2 : severity == faults::Severity::kWarning ? 1 : 0;
 }
 
+int collect(const DoctorOptions& options, const faults::Report& examined) {
+  const auto done =
+      faults::collect_bundle(options.collect, options.root, options.from, faults::report_as_json(examined));
+  if (!done) return report(done.error());
+  fmt::print(stderr, "wrote {}: {} files; {} secrets removed; look through it before you send it\n",
+             options.collect, done->files, done->removed);
+  for (const std::string& gap : done->gaps) fmt::print(stderr, "  without {}\n", gap);
+  return kExitOk;
+}
+
 int examine(const DoctorOptions& options) {
   auto examination = faults::Examination::begin();
   if (!examination) return report(examination.error());
@@ -84,8 +100,12 @@ int examine(const DoctorOptions& options) {
     const Status read = (*examination)->read(path);
     if (!read) return report(read.error());
   }
-  if (options.from.empty()) faults::inspect_host(options.root, **examination);
+  if (options.from.empty() || !options.collect.empty()) faults::inspect_host(options.root, **examination);
   const faults::Report result = (*examination)->conclude();
+  if (!options.collect.empty()) {
+    const int collected = collect(options, result);
+    if (collected != kExitOk) return collected;
+  }
   const std::string text = options.json ? faults::report_as_json(result)
                                         : report_as_text(result, Paint::for_descriptor(STDOUT_FILENO),
                                                          terminal_width(STDOUT_FILENO));

@@ -119,9 +119,9 @@ std::string_view name_of(Quantity quantity) {
 
 void GpuReadings::take(const QuantityRow& row, std::string_view value, int64_t at, std::string_view whole) {
   value = trim(value);
-  ++asked;
   Reading& reading = (*this)[row.quantity];
   if (is_failure(value)) {
+    ++asked;
     ++failures;
     if (reading.value) return;
     reading.failed = true;
@@ -131,6 +131,7 @@ void GpuReadings::take(const QuantityRow& row, std::string_view value, int64_t a
     return;
   }
   if (value.empty() || value == "N/A" || value.front() == '[' || value == "-" || value == "?") return;
+  ++asked;
   std::optional<double> number = number_of(value);
   const double before = reading.value.value_or(0);
   if (number && row.bit > 0) {

@@ -81,7 +81,7 @@ struct NvLinkReading {
 struct GpuReadings {
   std::string index, name, uuid, address;  // empty: not said; address without function
   std::array<Reading, static_cast<size_t>(Quantity::kCount)> readings;
-  int asked = 0;     // readings that the output holds, with failed and unjudged ones
+  int asked = 0;     // readings that the output holds, with failed and unjudged ones, without absent ones
   int failures = 0;  // of them
   std::vector<NvLinkReading> links;
   std::optional<int> processes;  // that the output lists for this GPU

@@ -55,7 +55,7 @@ class Judge {
 
   void failures() {
     if (gpu_.failures == 0) return;
-    if (gpu_.failures >= 3 && 2 * gpu_.failures >= gpu_.asked) {
+    if (gpu_.failures >= 3 && 3 * gpu_.failures >= gpu_.asked) {
       say_at("gpu-not-answering", gpu_.line, gpu_.evidence,
              {{"detail", format("{} of {} readings failed", gpu_.failures, gpu_.asked)}});
       return;
