@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "app/chat.h"
+#include "app/doctor_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
@@ -46,7 +47,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver, nullptr},
     Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, nullptr},
     Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, nullptr},
-    Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, nullptr},
+    Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 
