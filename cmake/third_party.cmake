@@ -45,7 +45,6 @@ target_compile_definitions(third_party_http INTERFACE
   BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
-# app: YAML for --config, JSON. simulate: YAML of scenarios.
 # faults: many sentences at once (Hyperscan; vectorscan has the same header), one sentence's parts (PCRE2), archives.
 # libarchive is asked for tar and gzip only, so that of its libraries zlib alone is linked.
 find_library(PAGODA_HYPERSCAN NAMES libhs.a REQUIRED)
@@ -55,13 +54,15 @@ add_library(third_party_faults INTERFACE)
 target_compile_definitions(third_party_faults INTERFACE PCRE2_STATIC)
 target_link_libraries(third_party_faults INTERFACE ${PAGODA_HYPERSCAN} ${PAGODA_PCRE2} ${PAGODA_ARCHIVE} ${PAGODA_ZLIB})
 
-# app: YAML for --config, JSON.
+# YAML: --config of app, scenarios of simulate, CDI specs of container (whose TOML is toml++, header only).
 find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
 # smi --watch: ncurses, whose terminal descriptions are the machine's.
 find_library(PAGODA_NCURSES NAMES libncursesw.a REQUIRED)
 find_library(PAGODA_TINFO NAMES libtinfo.a REQUIRED)
 add_library(third_party_simulate INTERFACE)
 target_link_libraries(third_party_simulate INTERFACE ${PAGODA_YAML_CPP})
+add_library(third_party_container INTERFACE)
+target_link_libraries(third_party_container INTERFACE ${PAGODA_YAML_CPP})
 add_library(third_party_app INTERFACE)
 target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP} ${PAGODA_NCURSES} ${PAGODA_TINFO})
 

@@ -86,6 +86,8 @@ class CommandLine {
     const size_t dot = body.find('.');
     const std::string path(dot == std::string_view::npos ? "" : body.substr(dot + 1));
     const std::string_view name = body.substr(0, dot);
+    // A flag whose name has a dot of its own (--cdi.enabled) goes before a piece of a JSON value.
+    if (const Flag* flag = find_flag(table_, body)) return take_values(*flag, dashes, body, "", attached);
     if (const Flag* flag = find_flag(table_, name)) return take_values(*flag, dashes, name, path, attached);
     if (dashes == "--" && with_dashes(name).starts_with("no-")) {
       const Flag* negated = find_flag(table_, name.substr(3));

@@ -7,7 +7,10 @@
 #include <cstdio>
 
 #include "app/chat.h"
+#include "app/container_runtime_command.h"
+#include "app/ctk_command.h"
 #include "app/doctor_command.h"
+#include "app/driver_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
@@ -37,17 +40,18 @@ constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
+    Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
+    Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
+    Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
+               run_driver_command},
+    Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, run_ctk_command},
+    Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, run_container_runtime_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
-    Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
     Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
     Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
-    Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver, nullptr},
-    Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, nullptr},
-    Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, nullptr},
-    Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 
