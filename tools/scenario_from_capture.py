@@ -18,7 +18,6 @@ from capture_tables import (BRANDS, ARCHITECTURES, CSV_KEYS, QUERY_KEYS, WORDS)
 HEAD = re.compile(r"^#{80}\n# ([^\n]*?) :: ([^\n]*)\n((?:# [^\n]*\n)*)#{80}\n", re.MULTILINE)
 MOMENTS = ("table", "query", "csv", "apps", "pmon", "dmon", "capabilities")
 
-
 def sections(text):
     """(phase, command) → what it printed."""
     found = {}
