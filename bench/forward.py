@@ -12,51 +12,21 @@ import json
 import os
 import pathlib
 import statistics
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "pagoda"
+import programs
+
 PREFILL, DECODE = 512, 128
 
 
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], check=True, text=True, **options)
-
-
-def output_of(*command):
-    return run(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-
-
-def build_ours():
-    folder = ROOT / "build" / "bench"
-    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DPAGODA_TESTS=OFF",
-        stdout=subprocess.DEVNULL)
-    run("cmake", "--build", folder, "--target", "machine_limits", "model_benchmark", stdout=subprocess.DEVNULL)
-    return folder / "bench"
-
-
-def build_peer():
-    source = pathlib.Path(output_of(sys.executable, ROOT / "tools" / "fetch.py", "llama-cpp").strip()) / "llama.cpp"
-    folder = CACHE / "peers" / "llama.cpp"
-    bench = folder / "bin" / "llama-bench"
-    if not bench.exists():
-        print("building llama.cpp into", folder, file=sys.stderr)
-        run("cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGGML_NATIVE=ON",
-            "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", stdout=subprocess.DEVNULL)
-        run("cmake", "--build", folder, "--target", "llama-bench", stdout=subprocess.DEVNULL)
-    return bench
-
-
 def ours(bench, model, threads):
-    text = output_of(bench / "model_benchmark", model, "--prefill", PREFILL, "--decode", DECODE, "--repeat", 1,
-                     "--threads", threads)
+    text = programs.output_of(bench / "model_benchmark", model, "--prefill", PREFILL, "--decode", DECODE, "--repeat",
+                              1, "--threads", threads)
     figures = json.loads(text)
     return figures["prefill_tok_s"], figures["decode_tok_s"], figures["weight_mb"]
 
 
 def peers(bench, model, threads):
-    text = output_of(bench, "-m", model, "-t", threads, "-p", PREFILL, "-n", DECODE, "-r", 1, "-o", "json")
+    text = programs.output_of(bench, "-m", model, "-t", threads, "-p", PREFILL, "-n", DECODE, "-r", 1, "-o", "json")
     rows = json.loads(text)
     by_kind = {row["n_gen"] > 0: row["avg_ts"] for row in rows}
     return by_kind[False], by_kind[True]
@@ -70,10 +40,11 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=pathlib.Path)
     a = parser.parse_args()
-    bench, peer = build_ours(), a.llama_bench or build_peer()
+    bench = programs.build_ours("machine_limits", "model_benchmark") / "bench"
+    peer = a.llama_bench or programs.build_llama_cpp("llama-bench")
     limits, our_rows, peer_rows = [], [], []
     for _ in range(a.repeat):  # in turns: what slows the machine slows both
-        limits.append(json.loads(output_of(bench / "machine_limits", a.threads)))
+        limits.append(json.loads(programs.output_of(bench / "machine_limits", a.threads)))
         our_rows.append(ours(bench, a.model, a.threads))
         peer_rows.append(peers(peer, a.model, a.threads))
     median = lambda rows, i: statistics.median(row[i] for row in rows)
@@ -83,7 +54,7 @@ def main():
         "model": pathlib.Path(a.model).name,
         "threads": a.threads,
         "repeat": a.repeat,
-        "cpu": next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+        "cpu": programs.cpu_name(),
         "read_gb_s": statistics.median(row["read_gb_s"] for row in limits),
         "int8_gop_s": statistics.median(row["int8_gop_s"] for row in limits),
         "pagoda": {"prefill_tok_s": median(our_rows, 0), "decode_tok_s": median(our_rows, 1)},

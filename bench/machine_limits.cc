@@ -42,16 +42,23 @@ __attribute__((target("avx2"))) int64_t sum_bytes(const std::byte* data, size_t 
 // Multiply-adds of one call, counted as two operations each.
 constexpr int64_t kVnniOperations = int64_t{16} * 64 * 2;
 
+// Sixteen sums, unrolled by hand of the compiler: kept in memory, they would measure how fast sums go there
+// and back.
 __attribute__((target("avx512f,avx512vnni"))) int64_t vnni_loop(int64_t iterations) {
-  __m512i acc[16];
+  __m512i sums[16];
   const __m512i u = _mm512_set1_epi8(3), s = _mm512_set1_epi8(5);
-  for (auto& a : acc) a = _mm512_setzero_si512();
+#pragma GCC unroll 16
+  for (int j = 0; j < 16; ++j) sums[j] = _mm512_setzero_si512();
   for (int64_t i = 0; i < iterations; ++i) {
-    for (auto& a : acc) a = _mm512_dpbusd_epi32(a, u, s);
-    asm volatile("" ::: "memory");
+#pragma GCC unroll 16
+    for (int j = 0; j < 16; ++j) {
+      sums[j] = _mm512_dpbusd_epi32(sums[j], u, s);
+      asm("" : "+v"(sums[j]));
+    }
   }
-  __m512i sum = acc[0];
-  for (int i = 1; i < 16; ++i) sum = _mm512_add_epi32(sum, acc[i]);
+  __m512i sum = sums[0];
+#pragma GCC unroll 16
+  for (int j = 1; j < 16; ++j) sum = _mm512_add_epi32(sum, sums[j]);
   alignas(64) int32_t lanes[16];
   _mm512_store_si512(lanes, sum);
   return lanes[0];

@@ -20,7 +20,8 @@ from reference.gguf_tokenizer import GgufTokenizer
 
 MAX_TOKENS = 48
 QUESTIONS = [
-    ("What is the capital of France?", "Paris"),
+    # Asked for with "What is", the model answers in English by a lead of 0.08 nats over French: rounding would decide.
+    ("Name the capital of France.", "Paris"),
     ("What is 2 + 2?", "4"),
     ("What is the chemical symbol for water?", "H2O"),
     ("Which ocean lies between Europe and America?", "Atlantic"),

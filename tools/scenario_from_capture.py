@@ -27,8 +27,11 @@ def sections(text):
         command = re.search(r"^# \$ (.*)$", head.group(3), re.MULTILINE)
         if command:
             body = text[head.end():following.start() if following else len(text)]
-            # Two empty lines stand between sections; one before those that hold no output.
-            body = body[:-2] if body.endswith("\n\n\n") else body.removesuffix("\n")
+            # Two empty lines stand between sections, one before those that hold no output, none at the end.
+            for empty_lines in (2, 1):
+                if body.endswith("\n" * (empty_lines + 1)):
+                    body = body[:-empty_lines]
+                    break
             found[head.group(1), command.group(1).strip()] = body
     return found
 

@@ -30,7 +30,7 @@ def shipped_texts(folder, header):
     fields = re.findall(r"#define\s+NVML_FI_(\w+)\s+(\d+)\s", header)
     metrics = re.findall(r"\bNVML_GPM_METRIC_(\w+)\s*=\s*(\d+)", header)
     rows = [f'    {{"{kind}", "{path.stem}", {literal(path.read_text())}}},\n'
-            for kind in KINDS for path in sorted((folder / kind).glob("*.yaml"))]
+            for kind in KINDS for path in sorted((folder / kind).glob("*.yaml"), key=lambda path: path.stem)]
     names = [f'    {{"{name}", {number}}},\n' for name, number in fields if name != "MAX"]
     gpm = [f'    {{"{name.lower()}", {number}}},\n' for name, number in metrics if name != "MAX"]
     return "".join([

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/hugging_face_cache.h"
 #include "app/machine.h"
 #include "app/version.h"
 #include "base/format.h"
@@ -24,11 +25,17 @@ api::AccessLog access_log_of(const ServeOptions& options) {
   return options.log_style == log::Style::kJson ? api::AccessLog::kJson : api::AccessLog::kText;
 }
 
+// A model out of a hub's cache keeps its hub's name; its folder there is called by a revision.
+std::string served_name(const ServeOptions& options, const std::filesystem::path& path) {
+  const bool from_hub = is_hub_name(options.model) && !std::filesystem::exists(options.model);
+  return from_hub ? options.model : api::model_name_of_path(path.string());
+}
+
 api::ServiceOptions service_options(const ServeOptions& options, const std::filesystem::path& path) {
   api::ServiceOptions service;
   service.names.path = options.model;
   service.names.served = options.served_model_names;
-  if (service.names.served.empty()) service.names.served = {api::model_name_of_path(path.string())};
+  if (service.names.served.empty()) service.names.served = {served_name(options, path)};
   service.version = version();
   service.middleware.api_keys = options.api_keys;
   service.middleware.allowed_origins = options.allowed_origins;
@@ -50,7 +57,9 @@ http::ServerOptions http_options(const ServeOptions& options) {
   http.host = options.host;
   http.port = options.port;
   http.unix_socket = options.unix_socket;
-  http.tls = {options.tls_key_file, options.tls_certificate_file};
+  http.tls = {options.tls_key_file, options.tls_certificate_file, options.tls_client_ca_file,
+              options.client_certificate};
+  http.root_path = options.root_path;
   return http;
 }
 
@@ -149,7 +158,7 @@ Status LlmServer::start_engine() {
   config.prefix_caching = options_.prefix_caching;
   config.end_tokens = tokenizer_->end_tokens();
   config.seed = options_.seed;
-  const engine::KvSizes sizes{plan_.kv_dtype, options_.block_size, plan_.blocks, plan_.swap_blocks};
+  const engine::KvSizes sizes{plan_.kv_dtype, options_.block_size, plan_.memory.blocks, plan_.swap_blocks};
   engine_ = engine::Engine::start(std::move(config),
                                   std::make_unique<engine::BatchRunner>(std::move(model_), sizes));
   return {};
@@ -186,7 +195,7 @@ void LlmServer::open_service() {
   backend.chat_template_source = chat_template_source_;
   backend.max_model_len = plan_.max_model_len;
   backend.cache_config.block_size = options_.block_size;
-  backend.cache_config.num_gpu_blocks = plan_.blocks[0];
+  backend.cache_config.num_gpu_blocks = plan_.memory.blocks[0];
   backend.cache_config.num_cpu_blocks = plan_.swap_blocks[0];
   backend.cache_config.gpu_memory_utilization = options_.memory_utilization;
   backend.cache_config.swap_space_bytes = plan_.swap_bytes;

@@ -4,8 +4,10 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "app/hugging_face_cache.h"
 #include "app/nearest.h"
 #include "base/format.h"
+#include "model/weight_source.h"
 
 namespace pagoda::app {
 namespace {
@@ -49,6 +51,7 @@ std::string as_name(const std::string& text) {
 }
 
 Result<fs::path> only_model_in(const fs::path& folder) {
+  if (model::is_hugging_face_folder(folder.string())) return folder;
   const auto files = gguf_files_in(folder);
   if (files.size() == 1) return files.front();
   if (!files.empty()) {
@@ -59,12 +62,10 @@ Result<fs::path> only_model_in(const fs::path& folder) {
         format("{} holds {} models: {}; name one of these files", folder.string(), files.size(), names),
         "model");
   }
-  if (fs::exists(folder / "config.json")) {
-    return fail(ErrorCode::kUnsupported,
-                format("{} is a Hugging Face folder; this version reads GGUF files only", folder.string()),
-                "model");
-  }
-  return fail(ErrorCode::kNotFound, format("{} is a folder without a .gguf file", folder.string()), "model");
+  return fail(ErrorCode::kNotFound,
+              format("{} is a folder without a .gguf file, and no Hugging Face folder: it has no config.json",
+                     folder.string()),
+              "model");
 }
 
 std::string what_there_is(const std::string& wanted, const std::vector<CachedModel>& cached) {
@@ -114,6 +115,7 @@ Result<fs::path> resolve_model(const std::string& argument, const fs::path& fold
     const std::string wanted = as_name(argument);
     if (wanted == lower(model.name) || wanted == as_name(model.path.filename().string())) return model.path;
   }
+  if (is_hub_name(argument)) return snapshot_of(argument);
   return fail(ErrorCode::kNotFound,
               format("no model '{}': no such file or folder, and not in {} ({})", argument, folder.string(),
                      what_there_is(argument, cached)),

@@ -69,7 +69,8 @@ TEST_F(ModelCache, SaysWhyNot) {
   EXPECT_THAT(error_of((folder_ / "empty").string()), HasSubstr("without a .gguf file"));
   fs::create_directories(folder_ / "hf");
   std::ofstream(folder_ / "hf/config.json") << "{}";
-  EXPECT_THAT(error_of((folder_ / "hf").string()), HasSubstr("Hugging Face folder"));
+  EXPECT_EQ(resolve_model((folder_ / "hf").string(), "/nowhere"), folder_ / "hf");
+  EXPECT_THAT(error_of("Org/Model"), HasSubstr("not in the Hugging Face cache"));
   const auto nothing = resolve_model("x", "/nowhere");
   ASSERT_FALSE(nothing);
   EXPECT_THAT(nothing.error().message, HasSubstr("the model cache is empty"));

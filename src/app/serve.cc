@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <ctime>
+#include <thread>
 
 #include "app/llm_server.h"
 #include "app/subcommands.h"
@@ -28,6 +29,22 @@ bool signalled_within(double seconds) {
                       static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
   return sigtimedwait(&set, nullptr, &time) > 0;
 }
+
+// While the model loads there is nothing to drain: a signal ends the program at once.
+class EndWhileLoading {
+ public:
+  EndWhileLoading() : waiter_([](std::stop_token stop) { wait(stop); }) {}
+
+ private:
+  static void wait(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      if (!signalled_within(0.02)) continue;
+      log::info("ended by a signal while loading");
+      _exit(kExitOk);
+    }
+  }
+  std::jthread waiter_;
+};
 
 // A line of throughput every ten seconds in which something was computed.
 class ThroughputLog {
@@ -83,7 +100,10 @@ int serve(const ServeOptions& options, const std::filesystem::path& model) {
   // Before any thread starts: all of them inherit the mask, and only sigtimedwait sees the signals.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  auto server = LlmServer::start(options, model);
+  auto server = [&] {
+    const EndWhileLoading ender;
+    return LlmServer::start(options, model);
+  }();
   if (!server) {
     log::error("{}", server.error().message);
     return kExitFailure;

@@ -76,7 +76,9 @@ FlagRows scheduling_rows(ServeOptions& o) {
       works("max-num-seqs", kValue, "N", to_integer(&o.max_num_seqs, {1, 65536}),
             "sequences that are computed together (default: 256)"),
       works("max-num-batched-tokens", kValue, "TOKENS",
-            to_human_integer(&o.max_num_batched_tokens, {1, 1 << 20}), "tokens of one step (default: 2048)"),
+            to_human_integer(&o.max_num_batched_tokens, {1, 1 << 20}),
+            "tokens of one step; more of them keep running answers waiting longer for new prompts (default: "
+            "512)"),
       works("max-num-queued-reqs", kValue, "N", to_integer(&o.max_queued_requests, {1, 1 << 24}),
             "waiting requests; more get 429 (default: 16 × --max-num-seqs)"),
       works("scheduling-policy", kValue, "POLICY",

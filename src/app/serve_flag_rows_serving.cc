@@ -8,6 +8,8 @@
 namespace pagoda::app {
 namespace {
 
+using ClientCertificate = http::TlsFiles::ClientCertificate;
+
 constexpr Takes kSwitch = Takes::kNothing;
 constexpr Takes kValue = Takes::kValue;
 constexpr Takes kValues = Takes::kValues;
@@ -125,6 +127,13 @@ FlagRows network_rows(ServeOptions& o) {
             "wanted)"),
       works("ssl-keyfile", kValue, "FILE", to_text(&o.tls_key_file), "the TLS key; serves HTTPS"),
       works("ssl-certfile", kValue, "FILE", to_text(&o.tls_certificate_file), "the TLS certificate"),
+      works("ssl-ca-certs", kValue, "FILE", to_text(&o.tls_client_ca_file),
+            "certificates of those who may sign clients' certificates"),
+      works("ssl-cert-reqs", kValue, "0|1|2",
+            to_choice<ClientCertificate>(&o.client_certificate, {{"0", ClientCertificate::kNone},
+                                                                 {"1", ClientCertificate::kOptional},
+                                                                 {"2", ClientCertificate::kRequired}}),
+            "clients' certificates: not asked for, checked where one comes, required (default: 0)"),
       works("allowed-origins", kValues, "ORIGIN", to_texts(&o.allowed_origins),
             "web pages' origins that may call, as words or one JSON list (default: *)"),
       works("root-path", kValue, "PREFIX", to_text(&o.root_path),
@@ -133,8 +142,6 @@ FlagRows network_rows(ServeOptions& o) {
             "X-Request-Id on every response"),
       works("shutdown-timeout", kValue, "SECONDS", to_integer(&o.shutdown_timeout_s, {0, 86400}),
             "how long running requests may go on after SIGTERM (default: 30)"),
-      not_yet("ssl-ca-certs", kValue, "client certificates are not in this version yet"),
-      not_yet("ssl-cert-reqs", kValue, "client certificates are not in this version yet", {"0"}),
       not_yet("ssl-ciphers", kValue, "a choice of ciphers is not in this version yet"),
       not_yet("enable-ssl-refresh", kSwitch, "certificates are read once, at start; restart to change them"),
       not_yet("allow-credentials", kSwitch,
@@ -165,8 +172,7 @@ FlagRows answer_rows(ServeOptions& o) {
             "usage tells how many prompt tokens were cached"),
       works("enable-force-include-usage", kSwitch, "", to_switch(&o.force_include_usage),
             "usage in every stream"),
-      works("enable-server-load-tracking", kSwitch, "", to_switch(&o.server_load_tracking),
-            "count requests for /load"),
+      no_effect("enable-server-load-tracking", kSwitch, "/load always counts"),
       not_yet("chat-template-content-format", kValue, "only auto is in this version", {"auto"}),
       not_yet("trust-request-chat-template", kSwitch,
               "templates that come with a request are not in this version yet"),

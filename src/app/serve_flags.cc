@@ -29,6 +29,17 @@ Status check_together(const ServeRequest& request) {
                        has_key ? "ssl-keyfile" : "ssl-certfile", has_key ? "ssl-certfile" : "ssl-keyfile"),
                 has_key ? "ssl-certfile" : "ssl-keyfile");
   }
+  if (options.tls_certificate_file.empty() && !options.tls_client_ca_file.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--ssl-ca-certs checks clients of HTTPS: give --ssl-keyfile and --ssl-certfile too",
+                "ssl-ca-certs");
+  }
+  if (options.tls_certificate_file.empty() &&
+      options.client_certificate != http::TlsFiles::ClientCertificate::kNone) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--ssl-cert-reqs checks clients of HTTPS: give --ssl-keyfile and --ssl-certfile too",
+                "ssl-cert-reqs");
+  }
   if (!options.root_path.empty() && !options.root_path.starts_with('/')) {
     return fail(ErrorCode::kInvalidArgument,
                 format("--root-path: '{}' does not begin with /", options.root_path), "root-path");

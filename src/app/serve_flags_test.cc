@@ -135,7 +135,7 @@ TEST(ServeFlags, EveryFieldIsReached) {
   EXPECT_THAT(o.api_keys, ElementsAre("k1", "k2"));
   EXPECT_THAT(o.allowed_origins, ElementsAre("https://a.example"));
   EXPECT_TRUE(o.request_id_headers && o.tokens_as_token_ids && o.prompt_tokens_details);
-  EXPECT_TRUE(o.force_include_usage && o.server_load_tracking);
+  EXPECT_TRUE(o.force_include_usage);
   EXPECT_EQ(o.shutdown_timeout_s, 5);
   EXPECT_EQ(o.max_logprobs, 50);
   EXPECT_EQ(o.response_role, "bot");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "http/server.h"
 #include "tensor/dtype.h"
 
 namespace pagoda::app {
@@ -33,7 +34,9 @@ struct ServeOptions {
   std::string unix_socket;                         // a path; host and port then do not count
   std::string root_path;                           // prefix that a proxy leaves in front of paths: "/llm"
   std::string tls_key_file, tls_certificate_file;  // both or neither
-  std::vector<std::string> api_keys;               // empty: no key wanted
+  std::string tls_client_ca_file;                  // who may sign clients' certificates
+  http::TlsFiles::ClientCertificate client_certificate = http::TlsFiles::ClientCertificate::kNone;
+  std::vector<std::string> api_keys;  // empty: no key wanted
   std::vector<std::string> allowed_origins = {"*"};
   bool request_id_headers = false;  // X-Request-Id in every response
   int shutdown_timeout_s = 30;      // of draining after SIGTERM
@@ -44,7 +47,6 @@ struct ServeOptions {
   bool tokens_as_token_ids = false;    // "token_id:17" in place of text in logprobs
   bool prompt_tokens_details = false;  // usage.prompt_tokens_details.cached_tokens
   bool force_include_usage = false;    // stream usage although stream_options does not ask for it
-  bool server_load_tracking = false;   // what /load counts
 
   // KV cache.
   int block_size = 16;                  // tokens, a multiple of 16
@@ -57,8 +59,8 @@ struct ServeOptions {
 
   // Scheduling.
   int max_num_seqs = 256;
-  int64_t max_num_batched_tokens = 2048;
-  int max_queued_requests = 0;  // 0: 16 × max_num_seqs
+  int64_t max_num_batched_tokens = 512;  // of one step: how long running answers wait for new prompts
+  int max_queued_requests = 0;           // 0: 16 × max_num_seqs
   QueueOrder queue_order = QueueOrder::kFirstComeFirstServed;
 
   // Log.

@@ -7,6 +7,7 @@
 
 #include "app/serve_options.h"
 #include "base/result.h"
+#include "model/memory_plan.h"
 #include "model/model_config.h"
 #include "tensor/dtype.h"
 
@@ -15,11 +16,9 @@ namespace pagoda::app {
 struct ServingPlan {
   int max_model_len = 0;
   DType kv_dtype = DType::kBF16;
-  std::vector<int> blocks;       // per KV group
+  model::MemoryPlan memory;
   std::vector<int> swap_blocks;  // per KV group
-  int64_t kv_bytes = 0;          // of all blocks
   int64_t swap_bytes = 0;
-  double full_sequences = 0;  // sequences of max_model_len that the blocks hold
 };
 
 struct ServingFacts {

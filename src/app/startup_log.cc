@@ -111,12 +111,12 @@ void StartupLog::weights(const model::Model& model) {
 
 void StartupLog::kv(const ServingPlan& plan, const ServeOptions& options) {
   std::string blocks;
-  for (const int count : plan.blocks) blocks += (blocks.empty() ? "" : " + ") + grouped(count);
+  for (const int count : plan.memory.blocks) blocks += (blocks.empty() ? "" : " + ") + grouped(count);
   std::string swap =
       plan.swap_bytes > 0 ? format(", {} of swap space", human_bytes(plan.swap_bytes)) : std::string();
   log::info("KV       {} blocks of {} tokens, {}, up to {}: {:.1f} sequences of {} tokens{}   {:.3f} s",
-            blocks, options.block_size, info_of(plan.kv_dtype).name, human_bytes(plan.kv_bytes),
-            plan.full_sequences, grouped(plan.max_model_len), swap, lap());
+            blocks, options.block_size, info_of(plan.kv_dtype).name, human_bytes(plan.memory.kv),
+            plan.memory.sequences, grouped(plan.max_model_len), swap, lap());
 }
 
 void StartupLog::serving(const ServeOptions& options, int port, std::string_view model_name) const {

@@ -10,6 +10,8 @@
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
+#include "app/simulate_command.h"
+#include "app/simulated_gpus.h"
 #include "app/smi_command.h"
 #include "app/terminal.h"
 #include "app/version.h"
@@ -35,6 +37,8 @@ constexpr std::array kSubcommands = {
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
+    Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
+               run_simulate_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
     Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
@@ -160,7 +164,13 @@ Call read_call(std::span<const char* const> argv) {
 }
 
 int dispatch(std::span<const char* const> argv) {
-  const Call call = read_call(argv);
+  const auto words = take_simulation(argv);
+  if (!words) {
+    const Paint paint = Paint::for_descriptor(STDERR_FILENO);
+    fmt::print(stderr, "{} {}\n", paint(Ink::kRed, "pagoda:"), words.error().message);
+    return kExitUsage;
+  }
+  const Call call = read_call(*words);
   switch (call.kind) {
     case Call::Kind::kOverview:
       print_overview();

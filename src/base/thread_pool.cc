@@ -19,7 +19,7 @@ inline void pause_briefly() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int size) : size_(size) {
+ThreadPool::ThreadPool(int size) : size_(size), shares_(static_cast<size_t>(size)) {
   PAGODA_CHECK(size >= 1, "a pool has at least the calling thread");
   for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { work(worker); });
 }
@@ -44,7 +44,34 @@ void ThreadPool::run_on_all(Call call, void* context) {
     wake_.notify_all();
   }
   call(context, 0);
-  while (unfinished_.load(std::memory_order_acquire) != 0) pause_briefly();
+  // A worker that lost its core to another process may need the one that waits here.
+  for (int spin = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spin) {
+    if (spin < kSpins)
+      pause_briefly();
+    else
+      std::this_thread::yield();
+  }
+}
+
+void ThreadPool::begin_shares(int count) {
+  for (int worker = 0; worker < size_; ++worker) {
+    const Share share = share_of(count, worker, size_);
+    Remaining& remaining = shares_[static_cast<size_t>(worker)];
+    remaining.next.store(share.begin, std::memory_order_relaxed);
+    remaining.end = share.end;
+  }
+}
+
+bool ThreadPool::next_part(int worker, int grain, Share& part) {
+  for (int i = 0; i < size_; ++i) {
+    Remaining& remaining = shares_[static_cast<size_t>((worker + i) % size_)];
+    if (remaining.next.load(std::memory_order_relaxed) >= remaining.end) continue;
+    const int begin = remaining.next.fetch_add(grain, std::memory_order_relaxed);
+    if (begin >= remaining.end) continue;
+    part = {begin, begin + grain < remaining.end ? begin + grain : remaining.end};
+    return true;
+  }
+  return false;
 }
 
 bool ThreadPool::wait_for_section(unsigned& seen) {

@@ -272,9 +272,10 @@ void EngineLoop::emit(Choice& choice, Update update) {
 
 void EngineLoop::publish() {
   stats_.observe(scheduler_);
-  for (auto& [request, update] : outbox_) {
+  for (auto& entry : outbox_) {
+    ActiveRequest* const request = entry.first;
     const Status sent =
-        guarded("the receiver of an answer", [&] { request->request.sink(std::move(update)); });
+        guarded("the receiver of an answer", [&] { request->request.sink(std::move(entry.second)); });
     if (sent) continue;
     log::error("request {}: {}; it is cancelled", request->request.label, sent.error().message);
     state_.mailbox.cancel(request->id);

@@ -48,9 +48,8 @@ void AnswerQueue::begin_stream(Response head) {
   wake(std::move(lock));
 }
 
-void AnswerQueue::send(std::string chunk) {
-  std::unique_lock lock(mutex_);
-  if (!accepts(Stage::kStreaming, "send") || chunk.empty() || backlog_exceeded_) return;
+void AnswerQueue::append(std::string chunk) {
+  if (chunk.empty() || backlog_exceeded_) return;
   const int64_t backlog = being_written_ + static_cast<int64_t>(part_.bytes.size());
   if (backlog > max_backlog_bytes_) {  // one large chunk alone is no sign of a slow reader
     backlog_exceeded_ = true;
@@ -60,12 +59,19 @@ void AnswerQueue::send(std::string chunk) {
   } else {
     part_.bytes += chunk;
   }
+}
+
+void AnswerQueue::send(std::string chunk) {
+  std::unique_lock lock(mutex_);
+  if (!accepts(Stage::kStreaming, "send") || chunk.empty() || backlog_exceeded_) return;
+  append(std::move(chunk));
   wake(std::move(lock));
 }
 
-void AnswerQueue::end() {
+void AnswerQueue::end(std::string last_chunk) {
   std::unique_lock lock(mutex_);
   if (!accepts(Stage::kStreaming, "end")) return;
+  append(std::move(last_chunk));
   stage_ = Stage::kEnded;
   part_.ended = true;
   wake(std::move(lock));

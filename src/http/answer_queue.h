@@ -33,7 +33,7 @@ class AnswerQueue {
   void respond(Response response);
   void begin_stream(Response head);
   void send(std::string chunk);
-  void end();
+  void end(std::string last_chunk);
   void on_disconnect(std::function<void()> callback);
   void give_up();  // the handler threw or dropped its Exchange: 500, or a stream cut off
 
@@ -54,6 +54,7 @@ class AnswerQueue {
  private:
   enum class Stage { kNew, kStreaming, kEnded };
   bool accepts(Stage wanted, const char* call);
+  void append(std::string chunk);  // under the lock
   void wake(std::unique_lock<std::mutex> lock);
 
   const std::weak_ptr<AnswerReader> reader_;
@@ -77,7 +78,7 @@ class QueuedExchange : public Exchange {
   void respond(Response response) override { queue_->respond(std::move(response)); }
   void begin_stream(Response head) override { queue_->begin_stream(std::move(head)); }
   void send(std::string chunk) override { queue_->send(std::move(chunk)); }
-  void end() override { queue_->end(); }
+  void end(std::string last_chunk = {}) override { queue_->end(std::move(last_chunk)); }
   void on_disconnect(std::function<void()> callback) override { queue_->on_disconnect(std::move(callback)); }
 
  private:

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/log.h"
+#include "http/request_target.h"
 #include "http/response_head.h"
 
 namespace pagoda::http {
@@ -173,7 +174,9 @@ void Connection::begin_exchange(Request request, std::string_view pattern, bool 
 
 void Connection::dispatch_request() {
   Request request = parser_->take();
-  Router::Match match = core_->router.find(request.method, parser_->raw_path());
+  const std::string& root = core_->options.root_path;
+  request.path = without_root(request.path, root);
+  Router::Match match = core_->router.find(request.method, without_root(parser_->raw_path(), root));
   request.parameters = std::move(match.parameters);
   begin_exchange(std::move(request), match.pattern, /*handled=*/true);
   if (input_.size() < kMaxPipelinedBytes) start_reading();

@@ -51,7 +51,9 @@ class Exchange {
   // Dropped in silence when the client has gone. What is queued while a write is under way goes out in one
   // write.
   virtual void send(std::string chunk) = 0;
-  virtual void end() = 0;
+  // The last chunk and the stream's end go out together: a client that closes as soon as it has read what it
+  // takes for the end is not one that left too early.
+  virtual void end(std::string last_chunk = {}) = 0;
   // Called once, on an I/O thread, when the client goes away before the answer ended (or reads so slowly that
   // its backlog passes the limit); at once, on the caller's thread, if it has gone already. A client that
   // shuts down its sending side counts as gone. Never called after respond() or end().

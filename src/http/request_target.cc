@@ -64,4 +64,12 @@ Result<RequestTarget> parse_request_target(std::string_view target) {
   return parsed;
 }
 
+std::string_view without_root(std::string_view path, std::string_view root) {
+  while (root.ends_with('/')) root.remove_suffix(1);
+  if (root.empty() || !path.starts_with(root)) return path;
+  const std::string_view rest = path.substr(root.size());
+  if (rest.empty()) return "/";
+  return rest.starts_with('/') ? rest : path;
+}
+
 }  // namespace pagoda::http

@@ -19,6 +19,10 @@ struct RequestTarget {
 // kInvalidArgument: any other form, a broken %-escape, or an encoded NUL.
 Result<RequestTarget> parse_request_target(std::string_view target);
 
+// The path below a root: "/llm/v1" of "/llm" is "/v1", and "/llm" itself is "/". What lies elsewhere is
+// returned as it is.
+std::string_view without_root(std::string_view path, std::string_view root);
+
 // "%41b" → "Ab"; '+' stays. nullopt where a '%' is not followed by two hex digits, or for %00.
 std::optional<std::string> percent_decode(std::string_view text);
 

@@ -96,6 +96,15 @@ TEST(RequestTarget, TakesPathsAndAbsoluteForms) {
   EXPECT_EQ(parse_request_target("/a+b")->path, "/a+b");
 }
 
+TEST(RequestTarget, LosesItsRoot) {
+  EXPECT_EQ(without_root("/llm/v1/models", "/llm"), "/v1/models");
+  EXPECT_EQ(without_root("/llm/v1/models", "/llm/"), "/v1/models");
+  EXPECT_EQ(without_root("/llm", "/llm"), "/");
+  EXPECT_EQ(without_root("/llm2/v1", "/llm"), "/llm2/v1");
+  EXPECT_EQ(without_root("/v1/models", "/llm"), "/v1/models");
+  EXPECT_EQ(without_root("/v1/models", ""), "/v1/models");
+}
+
 TEST(RequestTarget, RefusesTheRest) {
   for (const char* bad : {"localhost:443", "v1/models", "/%", "/%4", "/%4g", "/a%00b", "ftp://x/y"})
     EXPECT_FALSE(parse_request_target(bad)) << bad;

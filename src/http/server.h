@@ -27,6 +27,9 @@ struct ServerOptions {
   int port = 8000;          // 0: any free one, see port()
   std::string unix_socket;  // a path instead of host and port
   TlsFiles tls;             // empty: plain HTTP
+  // "/llm": what a proxy leaves in front of paths, taken off before anything looks at them. Paths without it
+  // are served as well: another proxy may take it off itself.
+  std::string root_path;
   int io_threads = 1;
   int64_t max_body_bytes = int64_t{32} << 20;  // above: 413
   int max_connections = 4096;                  // above: 503 and close

@@ -117,6 +117,21 @@ TEST_F(Disconnect, NeverAfterTheAnswerEnded) {
   EXPECT_EQ(test_.record(0).status, 200);
 }
 
+// As clients of event streams do: they close on the last event and do not read the chunk that ends the body.
+TEST_F(Disconnect, ClosingOnTheLastChunkIsNotTooEarly) {
+  begin();
+  exchange_->begin_stream({});
+  exchange_->send("data: 1\n\n");
+  exchange_->end("data: [DONE]\n\n");
+  std::string seen;
+  for (std::string piece; seen.find("[DONE]") == std::string::npos; seen += piece)
+    ASSERT_FALSE((piece = client_->read_some()).empty()) << seen;
+  EXPECT_TRUE(seen.ends_with("data: [DONE]\n\n\r\n0\r\n\r\n")) << seen;
+  client_->reset();
+  EXPECT_FALSE(gone_.reaches(1, milliseconds(50)));
+  EXPECT_EQ(test_.record(0).status, 200);
+}
+
 TEST_F(Disconnect, ACallbackThatThrowsDoesNoHarm) {
   begin();
   exchange_->on_disconnect([] { throw std::runtime_error("in a callback"); });

@@ -47,6 +47,11 @@ struct RopeAngles {
   const float* sines = nullptr;
   int dims = 0;  // leading dims of each head that rotate; even
   RopePairs pairs = RopePairs::kInterleaved;
+
+  RopeAngles from_row(int row) const {
+    const ptrdiff_t skipped = static_cast<ptrdiff_t>(row) * (dims / 2);
+    return {cosines + skipped, sines + skipped, dims, pairs};
+  }
 };
 
 // Rows of one sequence in a batch, for the ops that touch its KV.
@@ -98,6 +103,8 @@ class Compute {
   virtual void gelu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) = 0;
   // y += x
   virtual void add(ConstMatrix x, Matrix y) = 0;
+  // Every row of y += row [columns]: a bias.
+  virtual void add_row(const float* row, Matrix y) = 0;
 };
 
 }  // namespace pagoda::kernels

@@ -82,24 +82,32 @@ Gemma3::Gemma3(ModelConfig config, WeightLoader& weights, kernels::Compute& comp
 void Gemma3::attend(const Gemma3Layer& layer, const kernels::RopeAngles& angles, int window,
                     std::span<const kernels::KvSequence> sequences, kernels::KvLayer kv, Matrix x) {
   const int q_width = config_.heads * config_.head_dim, kv_width = config_.kv_heads * config_.head_dim;
-  Matrix normed = normed_.of(x.rows, config_.hidden);
   Matrix qkv = qkv_.of(x.rows, q_width + 2 * kv_width);
   Matrix q = qkv.columns_from(0, q_width);
   Matrix k = qkv.columns_from(q_width, kv_width);
   Matrix v = qkv.columns_from(q_width + kv_width, kv_width);
   Matrix attended = attended_.of(x.rows, q_width);
-  Matrix branch = branch_.of(x.rows, config_.hidden);
 
-  compute_.rms_norm(x, layer.attention_norm.data(), config_.norm_epsilon, normed);
-  layer.qkv.apply(compute_, normed, qkv);
-  compute_.rms_norm_heads(q, config_.head_dim, layer.query_norm.data(), config_.norm_epsilon);
-  compute_.rms_norm_heads(k, config_.head_dim, layer.key_norm.data(), config_.norm_epsilon);
-  compute_.rope(qkv.columns_from(0, q_width + kv_width), config_.head_dim, angles);  // q and k
+  in_slices(x.rows, [&](int first, int count) {
+    Matrix normed = normed_.of(count, config_.hidden);
+    Matrix part = qkv.rows_from(first, count);
+    compute_.rms_norm(x.rows_from(first, count), layer.attention_norm.data(), config_.norm_epsilon, normed);
+    layer.qkv.apply(compute_, normed, part);
+    compute_.rms_norm_heads(part.columns_from(0, q_width), config_.head_dim, layer.query_norm.data(),
+                            config_.norm_epsilon);
+    compute_.rms_norm_heads(part.columns_from(q_width, kv_width), config_.head_dim, layer.key_norm.data(),
+                            config_.norm_epsilon);
+    compute_.rope(part.columns_from(0, q_width + kv_width), config_.head_dim,
+                  angles.from_row(first));  // q and k
+  });
   compute_.write_kv(k, v, sequences, kv);
   compute_.attention(q, sequences, kv, {config_.heads, window, config_.query_scale}, attended);
-  layer.attention_out.apply(compute_, attended, branch);
-  compute_.rms_norm(branch, layer.post_attention_norm.data(), config_.norm_epsilon, branch);
-  compute_.add(branch, x);
+  in_slices(x.rows, [&](int first, int count) {
+    Matrix branch = branch_.of(count, config_.hidden);
+    layer.attention_out.apply(compute_, attended.rows_from(first, count), branch);
+    compute_.rms_norm(branch, layer.post_attention_norm.data(), config_.norm_epsilon, branch);
+    compute_.add(branch, x.rows_from(first, count));
+  });
 }
 
 void Gemma3::feed_forward(const Gemma3Layer& layer, Matrix x) {
@@ -130,7 +138,7 @@ void Gemma3::forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) {
     const bool windowed = config_.layer_is_windowed[static_cast<size_t>(i)];
     attend(layer, windowed ? local : global, windowed ? config_.window : 0, sequences_.of(cache.group_of(i)),
            cache.layer(i), x);
-    feed_forward(layer, x);
+    in_slices(rows, [&](int first, int count) { feed_forward(layer, x.rows_from(first, count)); });
   }
   if (logits.rows == 0) return;
   Matrix last = last_.of(logits.rows, config_.hidden);

@@ -1,4 +1,5 @@
-// The llama family: Llama 2 and 3, Mistral, SmolLM2. Pre-norm, rotary attention with shared KV heads, SwiGLU.
+// The llama family: Llama 2 and 3, Mistral, SmolLM2, Qwen 2 and 2.5 (with biases), Qwen 3 (with norms of
+// heads). Pre-norm, rotary attention with shared KV heads, SwiGLU.
 #include "model/architectures.h"
 #include "model/rope.h"
 #include "model/workspace.h"
@@ -11,6 +12,9 @@ using kernels::Store;
 struct LlamaLayer {
   std::vector<float> attention_norm;  // [hidden]
   Linear qkv;                         // [(heads + 2 · kv_heads) · head_dim, hidden]
+  std::vector<float> qkv_bias;        // [its rows]; empty: none
+  std::vector<float> query_norm;      // [head_dim]; empty: none
+  std::vector<float> key_norm;        // [head_dim]; empty: none
   Linear attention_out;               // [hidden, heads · head_dim]
   std::vector<float> ffn_norm;        // [hidden]
   Linear gate_up;                     // [2 · ffn, hidden]
@@ -27,7 +31,8 @@ class Llama final : public Model {
   void forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) override;
 
  private:
-  void attend(const LlamaLayer& layer, const kernels::RopeAngles& angles,
+  void project(const LlamaLayer& layer, const kernels::RopeAngles& angles, ConstMatrix x, Matrix qkv);
+  void attend(const LlamaLayer& layer, const kernels::RopeAngles& angles, int window,
               std::span<const kernels::KvSequence> sequences, kernels::KvLayer kv, Matrix x);
   void feed_forward(const LlamaLayer& layer, Matrix x);
 
@@ -56,6 +61,16 @@ LlamaLayer load_layer(int index, const ModelConfig& c, WeightLoader& weights) {
   layer.attention_norm = weights.vector(at + "attn_norm.weight", c.hidden);
   layer.qkv = weights.linear(
       {{at + "attn_q.weight", q}, {at + "attn_k.weight", kv}, {at + "attn_v.weight", kv}}, c.hidden);
+  if (weights.has(at + "attn_q.bias")) {
+    for (const auto& [name, size] : {std::pair{"attn_q.bias", q}, {"attn_k.bias", kv}, {"attn_v.bias", kv}}) {
+      const std::vector<float> bias = weights.vector(at + name, size);
+      layer.qkv_bias.insert(layer.qkv_bias.end(), bias.begin(), bias.end());
+    }
+  }
+  if (weights.has(at + "attn_q_norm.weight")) {
+    layer.query_norm = weights.vector(at + "attn_q_norm.weight", c.head_dim);
+    layer.key_norm = weights.vector(at + "attn_k_norm.weight", c.head_dim);
+  }
   layer.attention_out = weights.linear({{at + "attn_output.weight", c.hidden}}, q);
   layer.ffn_norm = weights.vector(at + "ffn_norm.weight", c.hidden);
   layer.gate_up = weights.linear({{at + "ffn_gate.weight", c.ffn}, {at + "ffn_up.weight", c.ffn}}, c.hidden);
@@ -77,22 +92,40 @@ Llama::Llama(ModelConfig config, WeightLoader& weights, kernels::Compute& comput
   weight_bytes_ = weights.bytes();
 }
 
-void Llama::attend(const LlamaLayer& layer, const kernels::RopeAngles& angles,
-                   std::span<const kernels::KvSequence> sequences, kernels::KvLayer kv, Matrix x) {
+// q, k and v of some rows, ready for attention.
+void Llama::project(const LlamaLayer& layer, const kernels::RopeAngles& angles, ConstMatrix x, Matrix qkv) {
   const int q_width = config_.heads * config_.head_dim, kv_width = config_.kv_heads * config_.head_dim;
   Matrix normed = normed_.of(x.rows, config_.hidden);
+  compute_.rms_norm(x, layer.attention_norm.data(), config_.norm_epsilon, normed);
+  layer.qkv.apply(compute_, normed, qkv);
+  if (!layer.qkv_bias.empty()) compute_.add_row(layer.qkv_bias.data(), qkv);
+  if (!layer.query_norm.empty()) {
+    compute_.rms_norm_heads(qkv.columns_from(0, q_width), config_.head_dim, layer.query_norm.data(),
+                            config_.norm_epsilon);
+    compute_.rms_norm_heads(qkv.columns_from(q_width, kv_width), config_.head_dim, layer.key_norm.data(),
+                            config_.norm_epsilon);
+  }
+  compute_.rope(qkv.columns_from(0, q_width + kv_width), config_.head_dim, angles);  // q and k
+}
+
+void Llama::attend(const LlamaLayer& layer, const kernels::RopeAngles& angles, int window,
+                   std::span<const kernels::KvSequence> sequences, kernels::KvLayer kv, Matrix x) {
+  const int q_width = config_.heads * config_.head_dim, kv_width = config_.kv_heads * config_.head_dim;
   Matrix qkv = qkv_.of(x.rows, q_width + 2 * kv_width);
   Matrix q = qkv.columns_from(0, q_width);
   Matrix k = qkv.columns_from(q_width, kv_width);
   Matrix v = qkv.columns_from(q_width + kv_width, kv_width);
   Matrix attended = attended_.of(x.rows, q_width);
 
-  compute_.rms_norm(x, layer.attention_norm.data(), config_.norm_epsilon, normed);
-  layer.qkv.apply(compute_, normed, qkv);
-  compute_.rope(qkv.columns_from(0, q_width + kv_width), config_.head_dim, angles);  // q and k
+  in_slices(x.rows, [&](int first, int count) {
+    project(layer, angles.from_row(first), x.rows_from(first, count), qkv.rows_from(first, count));
+  });
   compute_.write_kv(k, v, sequences, kv);
-  compute_.attention(q, sequences, kv, {config_.heads, 0, config_.query_scale}, attended);
-  layer.attention_out.apply(compute_, attended, x, Store::kAdd);
+  compute_.attention(q, sequences, kv, {config_.heads, window, config_.query_scale}, attended);
+  in_slices(x.rows, [&](int first, int count) {
+    layer.attention_out.apply(compute_, attended.rows_from(first, count), x.rows_from(first, count),
+                              Store::kAdd);
+  });
 }
 
 void Llama::feed_forward(const LlamaLayer& layer, Matrix x) {
@@ -116,8 +149,9 @@ void Llama::forward(const ForwardBatch& batch, KvCache& cache, Matrix logits) {
   compute_.embed(batch.tokens, embedding_.matrix(), 1.f, x);
   for (int i = 0; i < config_.layers; ++i) {
     const LlamaLayer& layer = layers_[static_cast<size_t>(i)];
-    attend(layer, angles, sequences_.of(cache.group_of(i)), cache.layer(i), x);
-    feed_forward(layer, x);
+    const int window = config_.layer_is_windowed[static_cast<size_t>(i)] ? config_.window : 0;
+    attend(layer, angles, window, sequences_.of(cache.group_of(i)), cache.layer(i), x);
+    in_slices(rows, [&](int first, int count) { feed_forward(layer, x.rows_from(first, count)); });
   }
   if (logits.rows == 0) return;
   Matrix last = last_.of(logits.rows, config_.hidden);

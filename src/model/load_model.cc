@@ -12,6 +12,8 @@ struct Architecture {
 
 constexpr Architecture kArchitectures[] = {
     {"llama", make_llama},
+    {"qwen2", make_llama},
+    {"qwen3", make_llama},
     {"gemma3", make_gemma3},
 };
 

@@ -12,11 +12,15 @@ namespace {
 
 constexpr int64_t kMostBlocks = 1 << 30;
 
+double share_of_device(const ServingShape& shape) {
+  return shape.kv_cache_bytes > 0 ? 1 : shape.utilization;
+}
+
 // A plan's fixed part, before any block is counted.
 MemoryPlan plan_without_kv(const ModelConfig& config, int64_t weight_bytes, int64_t other_bytes,
                            const ServingShape& shape) {
   MemoryPlan plan;
-  plan.budget = static_cast<int64_t>(static_cast<double>(shape.device_bytes) * shape.utilization);
+  plan.budget = static_cast<int64_t>(static_cast<double>(shape.device_bytes) * share_of_device(shape));
   plan.weights = weight_bytes;
   plan.other = other_bytes;
   const int64_t rows = shape.max_num_batched_tokens;
@@ -82,17 +86,25 @@ std::vector<int64_t> blocks_by_hand(const KvLayout& layout, const ServingShape& 
 Error does_not_fit(const ModelConfig& config, const MemoryPlan& plan, const ServingShape& shape,
                    int64_t need) {
   const int64_t room = room_for_kv(plan, shape);
-  std::string message = format(
-      "the model does not fit: of {} ({} × {:.2f}) weights take {}, activations {}, other {}; {} is left for "
-      "KV and one "
-      "sequence of --max-model-len {} needs {}.",
-      bytes_text(plan.budget), bytes_text(shape.device_bytes), shape.utilization, bytes_text(plan.weights),
-      bytes_text(plan.activations), bytes_text(plan.other), bytes_text(room), shape.max_model_len,
-      bytes_text(need));
+  const int longest = largest_model_len(config, plan.weights, plan.other, shape);
+  // The first sentence is the one that people search for: vLLM's.
+  std::string message =
+      longest > 0
+          ? format(
+                "The model's max seq len ({}) is larger than the maximum number of tokens that can be "
+                "stored in KV cache ({})",
+                shape.max_model_len, longest)
+          : std::string("The model does not fit");
+  message += format(
+      ": of {} ({} × {:.2f}) weights take {}, activations {}, other {}; {} is left for KV and one sequence "
+      "of "
+      "--max-model-len {} needs {}.",
+      bytes_text(plan.budget), bytes_text(shape.device_bytes), share_of_device(shape),
+      bytes_text(plan.weights), bytes_text(plan.activations), bytes_text(plan.other), bytes_text(room),
+      shape.max_model_len, bytes_text(need));
   std::string fits;
   const auto suggest = [&](std::string flags) { fits += (fits.empty() ? " What fits: " : " or ") + flags; };
-  if (const int length = largest_model_len(config, plan.weights, plan.other, shape); length > 0)
-    suggest(format("--max-model-len {}", length));
+  if (longest > 0) suggest(format("--max-model-len {}", longest));
   if (const double least = least_utilization(config, plan.weights, plan.other, shape); least > 0)
     suggest(format("--gpu-memory-utilization {:.2f}", least));
   ServingShape small = shape;

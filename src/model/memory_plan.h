@@ -18,10 +18,11 @@ struct ServingShape {
   int max_num_batched_tokens = 0;
   int block_size = 16;
   DType kv_dtype = DType::kBF16;
-  int64_t device_bytes = 0;    // the device's capacity; of a CPU, what is available
-  double utilization = 0.9;    // --gpu-memory-utilization: the share of it that may be used, (0, 1]
-  int64_t kv_cache_bytes = 0;  // --kv-cache-memory-bytes: KV's share by hand; 0: what is left
-  int blocks_override = 0;     // --num-gpu-blocks-override: blocks of group 0 by hand; 0: by the budget
+  int64_t device_bytes = 0;  // the device's capacity; of a CPU, what is available
+  double utilization = 0.9;  // --gpu-memory-utilization: the share of it that may be used, (0, 1]
+  int64_t kv_cache_bytes =
+      0;  // --kv-cache-memory-bytes: KV's share by hand, whatever utilization is; 0: what is left
+  int blocks_override = 0;  // --num-gpu-blocks-override: blocks of group 0 by hand; 0: by the budget
 };
 
 struct MemoryPlan {

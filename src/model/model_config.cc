@@ -177,22 +177,22 @@ Status read_rope(const ConfigReader& reader, ModelConfig& config) {
   return {};
 }
 
-Result<ModelConfig> read_llama(const ConfigReader& reader, ModelConfig config) {
-  config.rope_style = RopeStyle::kInterleaved;
-  config.layer_is_windowed.assign(static_cast<size_t>(config.layers), false);
-  if (reader.has("attention.sliding_window"))
-    return fail(ErrorCode::kUnsupported,
-                format("the key {} is present; a sliding window is not supported for llama",
-                       reader.key("attention.sliding_window")));
+// Hugging Face's order of q and k rows, which folders keep and GGUF's llama does not.
+bool rotates_halves(const ConfigReader& reader) {
+  return reader.metadata().text(reader.key("rope.style")).value_or("") == "halves";
+}
+
+Status check_whole_rotation(const ConfigReader& reader, const ModelConfig& config) {
   if (config.rope_dims != config.head_dim)
     return fail(ErrorCode::kUnsupported,
                 format("the key {} is {}, heads have {}; partial rotation is not supported",
                        reader.key("rope.dimension_count"), config.rope_dims, config.head_dim));
-  return config;
+  return {};
 }
 
-// Which layers see only the window: an explicit list, or a period whose last layer sees all.
-Status read_window_pattern(const ConfigReader& reader, ModelConfig& config) {
+// Which layers see only the window: an explicit list, or a period whose last layer sees all (1: none does,
+// 0: every layer is windowed).
+Status read_window_pattern(const ConfigReader& reader, int usual_period, ModelConfig& config) {
   const std::string key = reader.key("attention.sliding_window_pattern");
   config.layer_is_windowed.assign(static_cast<size_t>(config.layers), false);
   if (config.window == 0) return {};
@@ -203,22 +203,44 @@ Status read_window_pattern(const ConfigReader& reader, ModelConfig& config) {
     config.layer_is_windowed = *pattern;
     return {};
   }
-  constexpr int kGemma3Period = 6;
   PAGODA_ASSIGN(const int period,
-                reader.integer_or("attention.sliding_window_pattern", 0, 1024, kGemma3Period));
+                reader.integer_or("attention.sliding_window_pattern", 0, 1024, usual_period));
   for (int layer = 0; layer < config.layers; ++layer)
     config.layer_is_windowed[static_cast<size_t>(layer)] = period == 0 || layer % period < period - 1;
   return {};
 }
 
+// Llama, and Mistral, whose first releases have a window in every layer.
+Result<ModelConfig> read_llama(const ConfigReader& reader, ModelConfig config) {
+  config.rope_style = rotates_halves(reader) ? RopeStyle::kHalves : RopeStyle::kInterleaved;
+  PAGODA_ASSIGN(config.window, reader.integer_or("attention.sliding_window", 0, 1 << 28, 0));
+  PAGODA_TRY(read_window_pattern(reader, 0, config));
+  PAGODA_TRY(check_whole_rotation(reader, config));
+  return config;
+}
+
+// Qwen 2 and 2.5 (biases of q, k and v), Qwen 3 (norms of each head's q and k).
+Result<ModelConfig> read_qwen(const ConfigReader& reader, ModelConfig config) {
+  config.rope_style = RopeStyle::kHalves;
+  PAGODA_ASSIGN(config.window, reader.integer_or("attention.sliding_window", 0, 1 << 28, 0));
+  PAGODA_TRY(read_window_pattern(reader, 0, config));
+  PAGODA_TRY(check_whole_rotation(reader, config));
+  return config;
+}
+
 Result<ModelConfig> read_gemma3(const ConfigReader& reader, ModelConfig config) {
+  constexpr int kPeriod = 6;
   constexpr int kLayersOf27B = 62;  // the one size whose scale is that of hidden / heads, not of head_dim
   config.rope_style = RopeStyle::kHalves;
   config.embedding_scale = std::sqrt(static_cast<float>(config.hidden));
   if (config.layers == kLayersOf27B)
     config.query_scale = 1.f / std::sqrt(static_cast<float>(config.hidden / config.heads));
   PAGODA_ASSIGN(config.window, reader.integer_or("attention.sliding_window", 0, 1 << 28, 0));
-  PAGODA_TRY(read_window_pattern(reader, config));
+  if (reader.has("attention.query_pre_attn_scalar")) {
+    PAGODA_ASSIGN(const float scalar, reader.number("attention.query_pre_attn_scalar", 1.0, 1e6));
+    config.query_scale = 1.f / std::sqrt(scalar);
+  }
+  PAGODA_TRY(read_window_pattern(reader, kPeriod, config));
   PAGODA_ASSIGN(config.rope_theta_local, reader.number_or("rope.freq_base_swa", 1.0, 1e12, 10000.f));
   return config;
 }
@@ -229,6 +251,8 @@ struct Architecture {
 };
 constexpr Architecture kArchitectures[] = {
     {"llama", read_llama},
+    {"qwen2", read_qwen},
+    {"qwen3", read_qwen},
     {"gemma3", read_gemma3},
 };
 

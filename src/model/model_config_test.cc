@@ -164,7 +164,7 @@ struct BadValue {
 TEST(ModelConfig, EveryBadValueIsNamedByItsKey) {
   const BadValue cases[] = {
       {"general.architecture", std::string_view("mamba"),
-       "'mamba' (general.architecture) is not supported; supported are llama, gemma3"},
+       "'mamba' (general.architecture) is not supported; supported are llama, qwen2, qwen3, gemma3"},
       {"llama.block_count", uint64_t{0}, "llama.block_count is 0, not in 1 to 1024"},
       {"llama.block_count", int64_t{-3}, "llama.block_count is -3"},
       {"llama.block_count", uint64_t{1} << 63, "llama.block_count is not a whole number"},
@@ -178,7 +178,7 @@ TEST(ModelConfig, EveryBadValueIsNamedByItsKey) {
       {"llama.rope.dimension_count", uint64_t{66}, "llama.rope.dimension_count is 66, not in 2 to 64"},
       {"llama.rope.scaling.type", std::string_view("yarn"), "llama.rope.scaling.type is yarn"},
       {"llama.expert_count", uint64_t{8}, "llama.expert_count has a value that is not supported"},
-      {"llama.attention.sliding_window", uint64_t{4096}, "llama.attention.sliding_window is present"},
+      {"llama.attention.sliding_window", -5.0, "llama.attention.sliding_window"},
       {"llama.attention.causal", false, "only causal models"},
       {"tokenizer.ggml.eos_token_id", uint64_t{49152},
        "tokenizer.ggml.eos_token_id is not a token of the 49152"},

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "model/gguf_file.h"
+#include "model/hugging_face/folder.h"
 
 namespace pagoda::model {
 namespace {
@@ -32,6 +33,8 @@ struct Listing {
   std::vector<std::string> models;  // *.gguf, sorted; of a split model its first file only
   bool has_safetensors = false;
   bool has_config = false;
+
+  bool is_hugging_face() const { return has_safetensors || (has_config && models.empty()); }
 };
 
 Result<Listing> list_folder(const fs::path& folder) {
@@ -50,19 +53,13 @@ Result<Listing> list_folder(const fs::path& folder) {
   return listing;
 }
 
-// The one model that the folder holds.
-Result<std::string> model_in(const std::string& folder) {
-  PAGODA_ASSIGN(const Listing listing, list_folder(folder));
+// The one GGUF file that the folder holds.
+Result<std::string> model_in(const std::string& folder, const Listing& listing) {
   if (listing.models.size() == 1) return (fs::path(folder) / listing.models[0]).string();
-  if (listing.models.empty()) {
-    if (listing.has_safetensors || listing.has_config)
-      return fail(
-          ErrorCode::kUnsupported,
-          format(
-              "{}: a Hugging Face folder; safetensors are not supported yet in this build: give a .gguf file",
-              folder));
-    return fail(ErrorCode::kNotFound, format("{}: a folder without a .gguf file", folder));
-  }
+  if (listing.models.empty())
+    return fail(ErrorCode::kNotFound,
+                format("{}: a folder without a .gguf file, and no Hugging Face folder: it has no config.json",
+                       folder));
   std::string names;
   for (size_t i = 0; i < std::min(kListed, listing.models.size()); ++i)
     names += (i > 0 ? ", " : "") + listing.models[i];
@@ -80,7 +77,7 @@ struct KnownFormat {
 // What people hand over in place of a GGUF file.
 constexpr KnownFormat kOtherFormats[] = {
     {"version https://git-lfs", 0, "a Git LFS pointer, not the model itself: fetch it with `git lfs pull`"},
-    {"{\"", 8, "a safetensors file, which is not supported yet in this build: give a .gguf file"},
+    {"{\"", 8, "a safetensors file: give the folder with its config.json and tokenizer.json"},
     {"PK\x03\x04", 0, "a zip archive (a PyTorch checkpoint or a wheel): give a .gguf file"},
     {"tjgg", 0, "a GGML file of before GGUF: convert the model again with a current converter"},
     {"fmgg", 0, "a GGML file of before GGUF: convert the model again with a current converter"},
@@ -103,6 +100,11 @@ Error not_a_model(const std::string& path, Error error) {
 
 }  // namespace
 
+bool is_hugging_face_folder(const std::string& path) {
+  const auto listing = list_folder(path);
+  return listing && listing->is_hugging_face();
+}
+
 Result<std::unique_ptr<WeightSource>> open_weights(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -111,7 +113,12 @@ Result<std::unique_ptr<WeightSource>> open_weights(const std::string& path) {
   if (error) return fail(ErrorCode::kInvalidArgument, format("{}: {}", path, error.message()));
   std::string file_path = path;
   if (fs::is_directory(status)) {
-    PAGODA_ASSIGN(file_path, model_in(path));
+    PAGODA_ASSIGN(const Listing listing, list_folder(path));
+    if (listing.is_hugging_face()) {
+      PAGODA_ASSIGN(auto folder, HuggingFaceFolder::open(path));
+      return std::unique_ptr<WeightSource>(std::move(folder));
+    }
+    PAGODA_ASSIGN(file_path, model_in(path, listing));
   }
   auto file = GgufFile::open(file_path);
   if (file) return std::unique_ptr<WeightSource>(std::move(*file));

@@ -31,6 +31,10 @@ class WeightSource {
   virtual void release_pages() const = 0;
 };
 
+// Whether open_weights would read the folder as Hugging Face's: it has *.safetensors, or a config.json and no
+// GGUF file. False for what is no folder.
+bool is_hugging_face_folder(const std::string& path);
+
 // Opens what `path` is, or says why it is no model.
 Result<std::unique_ptr<WeightSource>> open_weights(const std::string& path);
 

@@ -94,9 +94,8 @@ TEST_F(WeightSourceTest, OtherFoldersSayWhatTheyAre) {
   EXPECT_THAT(error_of(folder_.string()), HasSubstr("a folder without a .gguf file"));
   EXPECT_EQ(code_of(folder_.string()), ErrorCode::kNotFound);
   write("model.safetensors", "x");
-  EXPECT_THAT(error_of(folder_.string()),
-              HasSubstr("safetensors are not supported yet in this build: give a .gguf"));
-  EXPECT_EQ(code_of(folder_.string()), ErrorCode::kUnsupported);
+  EXPECT_THAT(error_of(folder_.string()), HasSubstr("config.json is missing"));
+  EXPECT_EQ(code_of(folder_.string()), ErrorCode::kNotFound);
 }
 
 TEST_F(WeightSourceTest, WhatIsNoModelSaysSo) {

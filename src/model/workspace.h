@@ -14,12 +14,17 @@ class Activation {
  public:
   // Contents are undefined. Valid until the next call.
   Matrix of(int rows, int columns) {
-    const size_t size = static_cast<size_t>(rows) * static_cast<size_t>(columns);
+    const int stride = stride_of(columns);
+    const size_t size = static_cast<size_t>(rows) * static_cast<size_t>(stride);
     if (data_.size() < size) data_.resize(size);
-    return {data_.data(), rows, columns, columns};
+    return {data_.data(), rows, columns, stride};
   }
 
  private:
+  // Rows that lie a multiple of 1 KiB apart would share a few sets of the first-level cache, and a column of
+  // tiles, written row by row, would miss on each.
+  static int stride_of(int columns) { return columns % 256 == 0 ? columns + 16 : columns; }
+
   std::vector<float> data_;
 };
 
@@ -41,6 +46,14 @@ class GroupedSequences {
  private:
   std::vector<std::vector<kernels::KvSequence>> by_group_;
 };
+
+// A chain of row-wise ops takes a large batch in slices, so that what one op writes is still in the
+// second-level cache when the next one reads it. function(first row, rows)
+constexpr int kSliceRows = 64;
+template <class Function>
+void in_slices(int rows, Function&& function) {
+  for (int first = 0; first < rows; first += kSliceRows) function(first, std::min(kSliceRows, rows - first));
+}
 
 // Copies rows `rows` of x, in order, to y.
 inline void gather_rows(ConstMatrix x, std::span<const int32_t> rows, Matrix y) {

@@ -156,9 +156,13 @@ Result<Overlay> read_overlay(const YAML::Node& root, const std::string& file) {
   if (const YAML::Node system = root["system"])
     PAGODA_TRY(parse_record(system, "system.", {}, file, overlay.system));
   if (const YAML::Node gpus = root["gpus"]) {
-    if (!gpus.IsMap()) return fail_at(gpus, file, "'gpus' maps an index, a UUID or 'all' to values");
-    for (const auto& entry : gpus)
-      PAGODA_TRY(parse_record(entry.second, "", {}, file, overlay.gpus[entry.first.as<std::string>()]));
+    if (!gpus.IsMap()) return fail_at(gpus, file, "'gpus' maps an index or 'all' to values");
+    for (const auto& entry : gpus) {
+      const auto selector = entry.first.as<std::string>();
+      if (selector != "all" && selector.find_first_not_of("0123456789") != std::string::npos)
+        return fail_at(entry.first, file, format("'{}' is no GPU: an index, or 'all'", selector));
+      PAGODA_TRY(parse_record(entry.second, "", {}, file, overlay.gpus[selector]));
+    }
   }
   return overlay;
 }
@@ -256,8 +260,15 @@ Result<Scenario> load_scenario(const std::string& asked) {
       });
 }
 
-std::vector<std::string> scenario_names() {
-  return names_of("scenarios");
+std::vector<std::pair<std::string, std::string>> scenario_descriptions() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto& shipped : shipped_texts()) {
+    if (shipped.kind != "scenarios") continue;
+    const auto root = parse_yaml(std::string(shipped.text), shipped_file(shipped));
+    const YAML::Node description = root ? (*root)["description"] : YAML::Node();
+    rows.emplace_back(shipped.name, description.IsScalar() ? description.Scalar() : "");
+  }
+  return rows;
 }
 std::vector<std::string> model_names() {
   return names_of("models");

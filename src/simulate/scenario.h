@@ -21,7 +21,7 @@ struct Scenario {
 // file).
 struct Overlay {
   Record system;
-  std::map<std::string, Record> gpus;  // selector ("0", "all", a UUID) → values
+  std::map<std::string, Record> gpus;  // selector ("0", "all") → values
   std::optional<double> epoch_us;      // state file alone: when the scenario began, microseconds since 1970
 };
 
@@ -35,7 +35,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& file
 Result<Overlay> parse_overlay(const std::string& text, const std::string& file);
 
 // Shipped names, for listings.
-std::vector<std::string> scenario_names();
+std::vector<std::pair<std::string, std::string>> scenario_descriptions();  // name, description
 std::vector<std::string> model_names();
 std::vector<std::string> workload_names();
 

@@ -151,12 +151,16 @@ Result<SharedPaths> shared_paths(const std::string& scenario) {
     folder = environment("XDG_RUNTIME_DIR") + "/pagoda/simulate";
   if (folder.empty()) folder = format("/tmp/pagoda-{}/simulate", ::getuid());
   std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
+  if (std::filesystem::create_directories(folder, fault)) ::chmod(folder.c_str(), 0700);
+  // Not a folder that another user put there to have us write into it.
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || ::access(folder.c_str(), W_OK) != 0)
-    return fail(ErrorCode::kUnavailable, format("cannot keep the simulated GPUs' state in {}; set "
-                                                "PAGODA_SIMULATE_DIR to a folder that can be written",
-                                                folder));
+  const bool ours = ::stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                    (info.st_uid == ::geteuid() || info.st_uid == 0) && ::access(folder.c_str(), W_OK) == 0;
+  if (!ours)
+    return fail(ErrorCode::kUnavailable,
+                format("cannot keep the simulated GPUs' state in {}; set PAGODA_SIMULATE_DIR "
+                       "to a folder of your own",
+                       folder));
   const std::string stem = folder + "/" + stem_of(scenario);
   return SharedPaths{stem + ".state.yaml", stem + ".control.yaml"};
 }

@@ -57,6 +57,7 @@ struct MatrixView {
   operator MatrixView<const T>() const { return {data, rows, columns, stride}; }
 
   T* row(int i) const { return data + static_cast<ptrdiff_t>(i) * stride; }
+  MatrixView rows_from(int begin, int count) const { return {row(begin), count, columns, stride}; }
   // Columns [begin, begin + count) of every row.
   MatrixView columns_from(int begin, int count) const { return {data + begin, rows, count, stride}; }
 };

@@ -14,7 +14,30 @@ namespace {
 
 constexpr std::string_view kPreKey = "tokenizer.ggml.pre", kMergesKey = "tokenizer.ggml.merges";
 
-Result<const PreTokenizerRule*> rule_of(const model::WeightMetadata& metadata) {
+// The steps of a tokenizer.json, as the metadata tell them (model/hugging_face/tokenizer_json.h).
+struct ToldRule {
+  std::vector<SplitStep> steps;
+  PreTokenizerRule rule;
+};
+
+Result<std::unique_ptr<ToldRule>> told_rule(const model::WeightMetadata& metadata) {
+  const auto* kinds = metadata.texts("tokenizer.pagoda.split_kinds");
+  const auto* patterns = metadata.texts("tokenizer.pagoda.split_patterns");
+  auto told = std::make_unique<ToldRule>();
+  if (kinds == nullptr || patterns == nullptr || kinds->size() != patterns->size())
+    return fail(ErrorCode::kCorruptData, "tokenizer.pagoda.split_kinds and split_patterns do not agree");
+  for (size_t i = 0; i < kinds->size(); ++i) {
+    const bool digits = (*kinds)[i] == "digits";
+    told->steps.push_back({digits ? SplitKind::kEachDigit : SplitKind::kIsolate, (*patterns)[i]});
+  }
+  told->rule.name = "tokenizer.json";
+  told->rule.steps = told->steps;
+  told->rule.nfc = metadata.boolean("tokenizer.pagoda.nfc").value_or(false);
+  told->rule.whole_words_first = metadata.boolean("tokenizer.pagoda.whole_words_first").value_or(false);
+  return told;
+}
+
+Result<const PreTokenizerRule*> named_rule(const model::WeightMetadata& metadata) {
   if (!metadata.has(kPreKey)) {
     log::warning("{} is missing: words are cut as 'default', which may not be this model's way", kPreKey);
     return find_pre_tokenizer_rule("default");
@@ -41,7 +64,14 @@ ByteLevelTokenizer::ByteLevelTokenizer(Vocabulary vocabulary, bool strip_after_s
 }
 
 Result<std::unique_ptr<Tokenizer>> ByteLevelTokenizer::load(const model::WeightMetadata& metadata) {
-  PAGODA_ASSIGN(const PreTokenizerRule* rule, rule_of(metadata));
+  std::unique_ptr<ToldRule> told;
+  const PreTokenizerRule* rule = nullptr;
+  if (metadata.has("tokenizer.pagoda.split_kinds")) {
+    PAGODA_ASSIGN(told, told_rule(metadata));
+    rule = &told->rule;
+  } else {
+    PAGODA_ASSIGN(rule, named_rule(metadata));
+  }
   PAGODA_ASSIGN(PreTokenizer pre_tokenizer, PreTokenizer::make(*rule));
   BoundaryDefaults defaults;
   defaults.add_bos = rule->add_bos;

@@ -6,6 +6,7 @@ waits for the server's time-outs (minutes).
 """
 import argparse
 import json
+import re
 import socket
 import threading
 import time
@@ -107,6 +108,34 @@ def broken_text(client):
 def wrong_content_type(client):
     answer = client.request("POST", CHAT, b"{}", {"Content-Type": "text/plain"})
     expect(answer.status == 400 and "application/json" in answer.error["message"], f"{answer.body[:200]}")
+
+
+def over_the_context(client):
+    """Both sizes are named: what the model holds, and what was asked for."""
+    most = client.max_model_len()
+    for path, fields in [(CHAT, {"messages": [{"role": "user", "content": "a " * (most + 50)}]}),
+                         ("/v1/completions", {"prompt": "a " * (most + 50)}), ("/v1/completions", {"prompt": [1] * most}),
+                         ("/v1/completions", {"prompt": [1] * (most - 10), "max_tokens": 11})]:
+        answer = client.post(path, fields)
+        sizes = [int(number) for number in re.findall(r"\d+", answer.error["message"])]
+        expect(answer.status == 400 and sizes[0] == most, f"{answer.status} {answer.body[:300]}")
+        expect(sizes[1] >= most - 10 and len(sizes) >= 2, f"{answer.error}")
+    expect(client.post("/v1/completions", {"prompt": [1] * (most - 1)}).status == 200, "a prompt that just fits")
+
+
+def absurd_sampling(client):
+    for name, values in {
+        "temperature": (-1, 1e308, 101), "top_p": (0, 1.01, -1), "top_k": (-2, 10**12), "min_p": (-0.1, 1.1),
+        "repetition_penalty": (0, -1, 1e300), "presence_penalty": (2.1, -1e9), "frequency_penalty": (-2.1, 1e9),
+        "logit_bias": ({"1": 101}, {"1": -1e9}, {"99999999": 1}, {"-1": 1}), "n": (0, -1, 10**5), "max_tokens": (-1,),
+        "min_tokens": (-1, 10**6), "logprobs": (-1, 10**9), "seed": (2**63, 2**64), "stop_token_ids": ([-1], [10**8]),
+        "stop": ([""], ["a"] * 1000), "allowed_token_ids": ([], [10**8]), "bad_words": ([""],), "best_of": (5,),
+        "priority": (10**10,), "truncate_prompt_tokens": (-5, 0), "prompt_logprobs": (-2, 10**6),
+    }.items():
+        for value in values:
+            answer = client.post("/v1/completions", {"prompt": "a", "max_tokens": 2, name: value})
+            expect(answer.status == 400, f"{name} {value}: {answer.status} {answer.body[:200]}")
+            expect(name in answer.error["message"] and answer.error["param"] == name, f"{name} {value}: {answer.error}")
 
 
 def unknown_routes(client):
@@ -219,12 +248,37 @@ def slow_writer(client):
         client.assert_alive()
 
 
+def slow_crowd(client):
+    """300 clients that drip, in heads and in bodies: an honest one is served between them."""
+    head = POST_HEAD.format(path=CHAT).encode() + b"Content-Length: 5000\r\n\r\n"
+    sockets = [socket.create_connection((client.host, client.port), timeout=60) for _ in range(300)]
+    try:
+        for i, sock in enumerate(sockets):
+            sock.sendall(head if i % 2 else head[:30])
+        for drop in range(5):
+            for i, sock in enumerate(sockets):
+                sock.sendall(b" " if i % 2 else head[30 + drop : 31 + drop])
+            client.assert_alive()
+    finally:
+        for sock in sockets:
+            sock.close()
+
+
+def never_ending_body(client):
+    with socket.create_connection((client.host, client.port), timeout=200) as sock:
+        sock.sendall(POST_HEAD.format(path=CHAT).encode() + b"Content-Length: 100\r\n\r\n{")
+        began = time.monotonic()
+        answer = read_answer(sock)
+    expect(status_of(answer) == 408, f"{answer[:100]!r}")
+    return f"closed after {time.monotonic() - began:.0f} s"
+
+
 def never_ending_head(client):
     with socket.create_connection((client.host, client.port), timeout=200) as sock:
         sock.sendall(b"POST / HTTP/1.1\r\n")
         began = time.monotonic()
         answer = read_answer(sock)
-    expect(not answer or status_of(answer) == 408, f"{answer[:100]!r}")
+    expect(status_of(answer) == 408, f"{answer[:100]!r}")
     return f"closed after {time.monotonic() - began:.0f} s"
 
 
@@ -271,9 +325,9 @@ def many_streams(client):
 
 
 CHECKS = [
-    malformed_json, deep_json, wrong_types, broken_text, wrong_content_type, unknown_routes, huge_body_announced,
-    huge_body_streamed, many_values, bad_http, half_requests, disconnect_mid_stream, disconnect_before_the_answer,
-    slow_reader, slow_writer, many_connections, many_streams,
+    malformed_json, deep_json, wrong_types, over_the_context, absurd_sampling, broken_text, wrong_content_type,
+    unknown_routes, huge_body_announced, huge_body_streamed, many_values, bad_http, half_requests, disconnect_mid_stream,
+    disconnect_before_the_answer, slow_reader, slow_writer, slow_crowd, many_connections, many_streams,
 ]
 
 
@@ -284,7 +338,7 @@ def main():
     options = parser.parse_args()
     client = PlainClient(options.url)
     report = Report()
-    for test in CHECKS + ([never_ending_head] if options.slow else []):
+    for test in CHECKS + ([never_ending_head, never_ending_body] if options.slow else []):
         report.check(test.__name__, test, client)
         report.check(f"{test.__name__}, then an honest request", lambda: client.assert_alive())
     report.finish()

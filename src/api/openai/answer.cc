@@ -112,8 +112,8 @@ void Answer::drain() {
     process(news);
   }
   if (!out_.empty()) {
-    exchange_->send(std::exchange(out_, {}));
-    if (ended_) exchange_->end();
+    std::string chunk = std::exchange(out_, {});
+    ended_ ? exchange_->end(std::move(chunk)) : exchange_->send(std::move(chunk));
   }
   // What came meanwhile waits its turn behind other answers.
   const std::lock_guard lock(mutex_);

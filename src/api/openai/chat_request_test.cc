@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "api/testing/byte_tokenizer.h"
 
 namespace pagoda::api {
@@ -52,6 +54,9 @@ TEST(ChatRequest, NullMeansTheDefault) {
 struct AbsurdValue {
   const char *fields, *param, *says;
 };
+void PrintTo(const AbsurdValue& value, std::ostream* out) {
+  *out << value.fields;
+}
 class Absurd : public ::testing::TestWithParam<AbsurdValue> {};
 
 TEST_P(Absurd, Is400NamingFieldAndRange) {

@@ -7,8 +7,9 @@
 namespace pagoda::api {
 namespace {
 
-std::string range_text(IntegerRange range) {
-  if (range.high >= std::numeric_limits<int32_t>::max())
+// A bound that nobody comes near is named only to who passed it.
+std::string range_text(IntegerRange range, bool passed_high = false) {
+  if (range.high >= std::numeric_limits<int32_t>::max() && !passed_high)
     return format("an integer of at least {}", range.low);
   return format("an integer from {} to {}", range.low, range.high);
 }
@@ -38,7 +39,9 @@ std::optional<int64_t> FieldReader::integer(std::string_view name, IntegerRange 
   }
   const std::optional<int64_t> number = integer_of(*value);
   if (!number || *number < range.low || *number > range.high) {
-    fault(name, format("{}{} must be {}, got {}", path_, name, range_text(range), value->dump()));
+    const bool passed_high = number ? *number > range.high : value->get<double>() > 0;
+    fault(name,
+          format("{}{} must be {}, got {}", path_, name, range_text(range, passed_high), value->dump()));
     return std::nullopt;
   }
   return number;

@@ -49,6 +49,12 @@ TEST(FieldReader, FaultsNameFieldRangeAndValue) {
                      })
                 .message,
             "n must be an integer from 1 to 128, not a string");
+  const auto any_integer = [](FieldReader& f) { f.integer("k", {-1, 2147483647}); };
+  EXPECT_EQ(fault_of(R"({"k":-2})", any_integer).message, "k must be an integer of at least -1, got -2");
+  EXPECT_EQ(fault_of(R"({"k":3000000000})", any_integer).message,
+            "k must be an integer from -1 to 2147483647, got 3000000000");
+  EXPECT_EQ(fault_of(R"({"k":1e300})", any_integer).message,
+            "k must be an integer from -1 to 2147483647, got 1e+300");
   EXPECT_EQ(
       fault_of(R"({"s":true})", [](FieldReader& f) { f.boolean_or("s", false), f.string("s"); }).message,
       "s must be a string, not a boolean");

@@ -45,7 +45,7 @@ TEST(WorkerPool, DroppedTasksMayPostFromTheirDestructors) {
     while (!release) std::this_thread::yield();
   });
   while (!begun) std::this_thread::yield();
-  pool.post([keep = std::make_shared<PostsAtItsEnd>(pool)] {});
+  pool.post([keep = std::shared_ptr<PostsAtItsEnd>(new PostsAtItsEnd{pool})] {});
   std::thread releaser([&] { release = true; });
   pool.stop();
   releaser.join();

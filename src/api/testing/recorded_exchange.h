@@ -35,8 +35,11 @@ class RecordedExchange : public http::Exchange {
   void send(std::string chunk) override {
     set([&] { text_ += chunk; });
   }
-  void end() override {
-    set([&] { done_ = true; });
+  void end(std::string last_chunk = {}) override {
+    set([&] {
+      text_ += last_chunk;
+      done_ = true;
+    });
   }
   void on_disconnect(std::function<void()> callback) override {
     set([&] { on_disconnect_ = std::move(callback); });

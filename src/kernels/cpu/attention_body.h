@@ -58,20 +58,46 @@ struct QueryBlock {
   int hi[kQueries];
 };
 
+// A span's keys and values, unpacked once for many query blocks.
+struct UnpackedSpan {
+  const float* keys;    // [2][head_dim][16]
+  const float* values;  // [32][head_dim]
+  int dims;
+
+  inline void key_pair(int tile, int d, F32x16& even, F32x16& odd) const {
+    const float* p = keys + (tile * dims + d) * 16;
+    even = load(p);
+    odd = load(p + 16);
+  }
+  inline F32x16 value(int t, int d) const { return load(values + t * dims + d); }
+};
+
+// The same where it lies, in bf16: one query block alone is faster served without a copy.
+struct Bf16Span {
+  const uint16_t* keys[2];    // per tile of 16 positions: [head_dim / 2][16][2]
+  const uint16_t* values[2];  // [16][head_dim]
+  int dims;
+
+  inline void key_pair(int tile, int d, F32x16& even, F32x16& odd) const {
+    load_bf16_pairs(keys[tile] + d * 16, even, odd);
+  }
+  inline F32x16 value(int t, int d) const { return load_bf16(values[t / 16] + t % 16 * dims + d); }
+};
+
 // scores[n] is [32]: scale · q·k, -infinity where the query does not see the key.
-template <int kCount>
-inline void score_span(const QueryBlock& block, const float* keys, int dims, float scale,
-                       float (*scores)[kSpan]) {
+template <int kCount, class Span>
+inline void score_span(const QueryBlock& block, const Span& span, float scale, float (*scores)[kSpan]) {
   constexpr float kNever = -__builtin_inff();
   F32x16 sums[kCount][2];
   for (int n = 0; n < kCount; ++n) sums[n][0] = sums[n][1] = set(0.f);
-  const float* second = keys + dims * 16;
-  for (int d = 0; d < dims; ++d) {
-    const F32x16 k0 = load(keys + d * 16), k1 = load(second + d * 16);
+  for (int d = 0; d < span.dims; d += 2) {
+    F32x16 even0, odd0, even1, odd1;
+    span.key_pair(0, d, even0, odd0);
+    span.key_pair(1, d, even1, odd1);
     for (int n = 0; n < kCount; ++n) {
-      const F32x16 q = set(block.q[n][d]);
-      sums[n][0] = fma(k0, q, sums[n][0]);
-      sums[n][1] = fma(k1, q, sums[n][1]);
+      const F32x16 q_even = set(block.q[n][d]), q_odd = set(block.q[n][d + 1]);
+      sums[n][0] = fma(odd0, q_odd, fma(even0, q_even, sums[n][0]));
+      sums[n][1] = fma(odd1, q_odd, fma(even1, q_even, sums[n][1]));
     }
   }
   for (int n = 0; n < kCount; ++n) {
@@ -85,30 +111,35 @@ inline void score_span(const QueryBlock& block, const float* keys, int dims, flo
 inline float weigh_span(float* scores, float* peak_and_total) {
   const F32x16 s0 = load(scores), s1 = load(scores + 16);
   const float span_peak = reduce_max(max(s0, s1));
-  const float peak = span_peak > peak_and_total[0] ? span_peak : peak_and_total[0];
+  const float former = peak_and_total[0];
+  const float peak = span_peak > former ? span_peak : former;
   const F32x16 p0 = exp(sub(s0, set(peak)));
   const F32x16 p1 = exp(sub(s1, set(peak)));
   store(scores, p0);
   store(scores + 16, p1);
+  const float span_total = reduce_add(add(p0, p1));
+  if (peak == former) {  // most spans of a long context
+    peak_and_total[1] += span_total;
+    return 1.f;
+  }
   alignas(64) float correction[16];
-  store(correction, exp(set(peak_and_total[0] - peak)));
+  store(correction, exp(set(former - peak)));
   peak_and_total[0] = peak;
-  peak_and_total[1] = __builtin_fmaf(peak_and_total[1], correction[0], reduce_add(add(p0, p1)));
+  peak_and_total[1] = __builtin_fmaf(peak_and_total[1], correction[0], span_total);
   return correction[0];
 }
 
 // Adds positions [begin, end) of the span to the sums of dimensions [d, d + 16 · kParts).
-template <int kCount, int kParts>
+template <int kCount, int kParts, class Span>
 inline void add_values(const QueryBlock& block, const float (*weights)[kSpan], const float* corrections,
-                       const float* values, int dims, int d, int begin, int end) {
+                       const Span& span, int d, int begin, int end) {
   F32x16 sums[kCount][kParts];
   for (int n = 0; n < kCount; ++n) {
     for (int i = 0; i < kParts; ++i) sums[n][i] = mul(load(block.state[n] + d + 16 * i), set(corrections[n]));
   }
   for (int t = begin; t < end; ++t) {
-    const float* row = values + t * dims + d;
     F32x16 v[kParts];
-    for (int i = 0; i < kParts; ++i) v[i] = load(row + 16 * i);
+    for (int i = 0; i < kParts; ++i) v[i] = span.value(t, d + 16 * i);
     for (int n = 0; n < kCount; ++n) {
       const F32x16 weight = set(weights[n][t]);
       for (int i = 0; i < kParts; ++i) sums[n][i] = fma(weight, v[i], sums[n][i]);
@@ -120,86 +151,131 @@ inline void add_values(const QueryBlock& block, const float (*weights)[kSpan], c
 }
 
 // Keys of the span that no query of the block sees have weight 0: only [begin, end) need be valid memory.
-template <int kCount>
-void attend_block(const QueryBlock& block, const float* keys, const float* values, int dims, float scale) {
+template <int kCount, class Span>
+void attend_block(const QueryBlock& block, const Span& span, float scale) {
   alignas(64) float weights[kCount][kSpan];
   float corrections[kCount];
   int begin = kSpan, end = 0;
-  score_span<kCount>(block, keys, dims, scale, weights);
+  score_span<kCount>(block, span, scale, weights);
   for (int n = 0; n < kCount; ++n) {
-    corrections[n] = weigh_span(weights[n], block.state[n] + dims);
+    corrections[n] = weigh_span(weights[n], block.state[n] + span.dims);
     begin = block.lo[n] < begin ? block.lo[n] : begin;
     end = block.hi[n] > end ? block.hi[n] : end;
   }
   int d = 0;
-  for (; d + 64 <= dims; d += 64)
-    add_values<kCount, 4>(block, weights, corrections, values, dims, d, begin, end);
-  for (; d < dims; d += 16) add_values<kCount, 1>(block, weights, corrections, values, dims, d, begin, end);
+  for (; d + 64 <= span.dims; d += 64)
+    add_values<kCount, 4>(block, weights, corrections, span, d, begin, end);
+  for (; d < span.dims; d += 16) add_values<kCount, 1>(block, weights, corrections, span, d, begin, end);
 }
 
-inline void attend_queries(const QueryBlock& block, int count, const float* keys, const float* values,
-                           int dims, float scale) {
+template <class Span>
+inline void attend_queries(const QueryBlock& block, int count, const Span& span, float scale) {
   switch (count) {
     case 0:
       return;
     case 1:
-      return attend_block<1>(block, keys, values, dims, scale);
+      return attend_block<1>(block, span, scale);
     case 2:
-      return attend_block < kQueries < 2 ? 1 : 2 > (block, keys, values, dims, scale);
+      return attend_block < kQueries < 2 ? 1 : 2 > (block, span, scale);
     case 3:
-      return attend_block < kQueries < 3 ? 1 : 3 > (block, keys, values, dims, scale);
+      return attend_block < kQueries < 3 ? 1 : 3 > (block, span, scale);
     default:
-      return attend_block<kQueries>(block, keys, values, dims, scale);
+      return attend_block<kQueries>(block, span, scale);
   }
 }
 
 // Takes every query of the chunk through one span.
-inline void attend_span(const AttentionWork& work, int span, int count, const float* keys,
-                        const float* values, float* partials) {
-  const int dims = work.layer.head_dim;
+template <class Span>
+inline void attend_span(const AttentionWork& work, int first, int count, const Span& span, float* partials) {
   QueryBlock block;
   int filled = 0;
   for (int r = 0; r < work.rows; ++r) {
     const int position = work.first_position + r;
-    const int hi = position + 1 - span < count ? position + 1 - span : count;
-    const int seen = work.window > 0 ? position - work.window + 1 - span : 0;
+    const int hi = position + 1 - first < count ? position + 1 - first : count;
+    const int seen = work.window > 0 ? position - work.window + 1 - first : 0;
     const int lo = seen > 0 ? seen : 0;
     if (hi <= lo) continue;
     for (int h = 0; h < work.group; ++h) {
-      block.q[filled] = work.q + r * work.q_stride + h * dims;
-      block.state[filled] = partials + (r * work.group + h) * (dims + kPartialExtra);
+      block.q[filled] = work.q + r * work.q_stride + h * span.dims;
+      block.state[filled] = partials + (r * work.group + h) * (span.dims + kPartialExtra);
       block.lo[filled] = lo;
       block.hi[filled] = hi;
       if (++filled == kQueries) {
-        attend_queries(block, filled, keys, values, dims, work.scale);
+        attend_queries(block, filled, span, work.scale);
         filled = 0;
       }
     }
   }
-  attend_queries(block, filled, keys, values, dims, work.scale);
+  attend_queries(block, filled, span, work.scale);
 }
 
-void attend(const AttentionWork& work, float* scratch, float* partials) {
+// Positions [skipped, count) of the span at `first`. Tiles outside are never read for a result: a neighbour
+// stands in for them.
+inline Bf16Span span_in_place(const AttentionWork& work, int first, int skipped, int count) {
+  Bf16Span span;
+  span.dims = work.layer.head_dim;
+  for (int tile = 0; tile < 2; ++tile) {
+    const int present = skipped >= 16 ? 1 : count <= 16 ? 0 : tile;
+    const int position = first + 16 * present;
+    span.keys[tile] =
+        reinterpret_cast<const uint16_t*>(key_tile(work.layer, work.blocks, work.kv_head, position));
+    span.values[tile] =
+        reinterpret_cast<const uint16_t*>(value_row(work.layer, work.blocks, work.kv_head, position));
+  }
+  return span;
+}
+
+inline UnpackedSpan unpack_span(const AttentionWork& work, int first, int skipped, int count,
+                                float* scratch) {
   const int dims = work.layer.head_dim;
-  const int state_size = dims + kPartialExtra;
-  float* keys = scratch;                   // [2][head_dim][16]
-  float* values = scratch + kSpan * dims;  // [32][head_dim]
+  float* keys = scratch;
+  float* values = scratch + kSpan * dims;
+  for (int t = skipped / 16 * 16; t < count; t += 16) load_keys(work, first + t, keys + t * dims);
+  for (int t = skipped; t < count; ++t) load_value(work, first + t, values + t * dims);
+  return {keys, values, dims};
+}
+
+// The blocks lie anywhere: the memory is told early which come next.
+inline void prefetch_span(const AttentionWork& work, int first, int end) {
+  const size_t element = work.layer.dtype == DType::kF32 ? 4 : 2;
+  const size_t tile_bytes = static_cast<size_t>(work.layer.head_dim) * kKvTile * element;
+  for (int position = first; position < end && position < first + kSpan; position += kKvTile) {
+    const std::byte* keys = key_tile(work.layer, work.blocks, work.kv_head, position);
+    const std::byte* values = value_row(work.layer, work.blocks, work.kv_head, position);
+    for (size_t i = 0; i < tile_bytes; i += 64) {
+      __builtin_prefetch(keys + i);
+      __builtin_prefetch(values + i);
+    }
+  }
+}
+
+inline void clear_states(const AttentionWork& work, float* partials) {
+  const int dims = work.layer.head_dim;
   for (int i = 0; i < work.rows * work.group; ++i) {
-    float* state = partials + i * state_size;
+    float* state = partials + i * (dims + kPartialExtra);
     for (int d = 0; d < dims; ++d) state[d] = 0.f;
     state[dims] = -__builtin_inff();
     state[dims + 1] = 0.f;
   }
+}
+
+// scratch: [2][head_dim][16] keys, [32][head_dim] values.
+void attend(const AttentionWork& work, float* scratch, float* partials) {
+  clear_states(work, partials);
+  const bool in_place = work.layer.dtype == DType::kBF16 && work.rows * work.group <= kQueries;
   const int last = work.first_position + work.rows;  // no query sees this position or a later one
   const int end = work.end < last ? work.end : last;
   const int earliest = work.window > 0 ? work.first_position - work.window + 1 : 0;
-  for (int span = work.begin; span < end; span += kSpan) {
-    if (span + kSpan <= earliest) continue;
-    const int count = end - span < kSpan ? end - span : kSpan;
-    const int skipped = earliest > span ? earliest - span : 0;  // their blocks may be gone
-    for (int t = skipped / 16 * 16; t < count; t += 16) load_keys(work, span + t, keys + t * dims);
-    for (int t = skipped; t < count; ++t) load_value(work, span + t, values + t * dims);
-    attend_span(work, span, count, keys, values, partials);
+  for (int first = work.begin; first < end; first += kSpan) {
+    if (first + kSpan <= earliest) continue;
+    const int count = end - first < kSpan ? end - first : kSpan;
+    const int skipped = earliest > first ? earliest - first : 0;  // their blocks may be gone
+    prefetch_span(work, first + kSpan, end);
+    if (in_place) {
+      attend_span(work, first, count, span_in_place(work, first, skipped, count), partials);
+    } else {
+      attend_span(work, first, count, unpack_span(work, first, skipped, count, scratch), partials);
+    }
   }
 }
 

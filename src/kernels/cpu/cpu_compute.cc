@@ -7,6 +7,9 @@
 namespace pagoda::kernels {
 namespace {
 
+// Enough for one worker to take over from another that is held up, few enough to cost nothing.
+constexpr int kPartsPerWorker = 8;
+
 void grow(std::vector<float>& buffer, size_t size) {
   if (buffer.size() < size) buffer.resize(size);
 }
@@ -40,12 +43,13 @@ void CpuCompute::rms_norm_heads(Matrix x, int head_dim, const float* weight, flo
   });
 }
 
-void CpuCompute::quantise(ConstMatrix x) {
+void CpuCompute::quantise(ConstMatrix x, bool with_halves) {
   const int columns = (x.columns + kQuantGroup - 1) / kQuantGroup * kQuantGroup;
   const size_t entries = static_cast<size_t>(x.rows) * static_cast<size_t>(columns / kQuantGroup);
   grow(quantised_floats_, 4 * entries);
   if (quantised_starts_.size() < 6 * entries) quantised_starts_.resize(6 * entries);
   if (quantised_codes_.size() < kQuantGroup * entries) quantised_codes_.resize(kQuantGroup * entries);
+  quantised_.with_halves = with_halves;
   quantised_.rows = x.rows;
   quantised_.columns = columns;
   quantised_.codes = quantised_codes_.data();
@@ -70,7 +74,7 @@ ConstMatrix CpuCompute::rounded_to_bf16(ConstMatrix x) {
 }
 
 void CpuCompute::linear(ConstMatrix x, Activations activations, std::span<const LinearOutput> outputs) {
-  bool any_quantised = false, any_float = false;
+  bool any_quantised = false, any_float = false, any_halves = false;
   int tiles = 0;
   for (const LinearOutput& output : outputs) {
     PAGODA_CHECK(output.weight->columns == x.columns, "a linear layer's input has its weight's columns");
@@ -78,16 +82,18 @@ void CpuCompute::linear(ConstMatrix x, Activations activations, std::span<const 
     PAGODA_CHECK(!is_quantised || activations == Activations::kInt8,
                  "quantised weights multiply int8 activations");
     (is_quantised ? any_quantised : any_float) = true;
+    any_halves |= is_quantised && output.weight->format.group == 16;
     tiles += output.weight->tiles();
   }
-  if (any_quantised) quantise(x);
+  if (any_quantised) quantise(x, any_halves);
   if (any_float && activations == Activations::kBF16) x = rounded_to_bf16(x);
-  pool_.run([&](int worker) {
-    const Share share = share_of(tiles, worker, pool_.size());
+  const int pairs = (tiles + 1) / 2;  // tiles are shared out in pairs, as the widest kernel takes them
+  const int grain = std::max(1, pairs / (kPartsPerWorker * pool_.size()));
+  pool_.share(pairs, grain, [&](int first_pair, int last_pair) {
     int first = 0;  // of this output among all tiles
     for (const LinearOutput& output : outputs) {
-      const int begin = std::max(share.begin - first, 0);
-      const int end = std::min(share.end - first, output.weight->tiles());
+      const int begin = std::max(2 * first_pair - first, 0);
+      const int end = std::min(2 * last_pair - first, output.weight->tiles());
       first += output.weight->tiles();
       if (begin >= end) continue;
       if (output.weight->format.encoding == WeightEncoding::kQuantised) {
@@ -121,6 +127,10 @@ void CpuCompute::gelu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) {
 void CpuCompute::add(ConstMatrix x, Matrix y) {
   for_each_row(y.rows, static_cast<size_t>(y.columns),
                [&](int row) { isa_.add(x.row(row), y.row(row), y.columns); });
+}
+
+void CpuCompute::add_row(const float* row, Matrix y) {
+  for_each_row(y.rows, static_cast<size_t>(y.columns), [&](int i) { isa_.add(row, y.row(i), y.columns); });
 }
 
 }  // namespace pagoda::kernels

@@ -31,6 +31,7 @@ class CpuCompute final : public Compute {
   void silu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) override;
   void gelu_multiply(ConstMatrix gate, ConstMatrix up, Matrix y) override;
   void add(ConstMatrix x, Matrix y) override;
+  void add_row(const float* row, Matrix y) override;
 
  private:
   // Below this many elements an op is done before another core has heard of it.
@@ -47,16 +48,14 @@ class CpuCompute final : public Compute {
   // Shares rows out where that is worth it; function(row) may run on any worker.
   template <class Function>
   void for_each_row(int rows, size_t work_per_row, Function&& function) {
-    if (rows == 1 || static_cast<size_t>(rows) * work_per_row < kWorthSharing) {
-      for (int row = 0; row < rows; ++row) function(row);
-      return;
-    }
-    pool_.run([&](int worker) {
-      const Share share = share_of(rows, worker, pool_.size());
-      for (int row = share.begin; row < share.end; ++row) function(row);
+    const size_t least = static_cast<size_t>(pool_.size()) * kWorthSharing / 2;
+    const bool alone = rows == 1 || static_cast<size_t>(rows) * work_per_row < least;
+    const int grain = alone ? rows : static_cast<int>(kWorthSharing / work_per_row + 1);
+    pool_.share(rows, grain, [&](int begin, int end) {
+      for (int row = begin; row < end; ++row) function(row);
     });
   }
-  void quantise(ConstMatrix x);
+  void quantise(ConstMatrix x, bool with_halves);
   ConstMatrix rounded_to_bf16(ConstMatrix x);
   void attend_whole(const AttentionItem& item, ConstMatrix q, const KvLayer& layer,
                     const AttentionShape& shape, float* scratch, Matrix y) const;

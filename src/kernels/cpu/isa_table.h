@@ -28,6 +28,7 @@ struct QuantisedRows {
   int32_t* starts8 = nullptr;  // [i], zero point 128
   int32_t* half_starts4 = nullptr;
   int32_t* half_starts8 = nullptr;
+  bool with_halves = false;  // whether the "half" arrays are wanted
   // scale · sum of the codes: what a weight's offset is multiplied by.
   float* scaled_sums = nullptr;  // [i]
   float* half_scaled_sums = nullptr;

@@ -77,9 +77,6 @@ void multiply_tiles_int8(const uint8_t* const* tiles, const QuantisedRows& x, in
   Group weights[kTiles];
   F32x16 sums[kTiles];
   for (int t = 0; t < kTiles; ++t) sums[t] = set(0.f);
-  if (rows > 1) {
-    for (size_t i = 0; i < rows * kStride; i += 16) store(acc + i, set(0.f));
-  }
   for (int g = 0; g < groups; ++g) {
     for (int t = 0; t < kTiles; ++t) weights[t].unpack(tiles[t] + static_cast<size_t>(g) * Group::kBytes);
     const int position = g * kGroup;
@@ -91,7 +88,7 @@ void multiply_tiles_int8(const uint8_t* const* tiles, const QuantisedRows& x, in
     }
     for (size_t r = 0; r < rows; ++r) {
       float* out = acc + r * kStride;
-      for (int t = 0; t < kTiles; ++t) sums[t] = load(out + t * kTileRows);
+      for (int t = 0; t < kTiles; ++t) sums[t] = g == 0 ? set(0.f) : load(out + t * kTileRows);
       row_groups.template multiply<kTiles>(weights, entry + r, half, sums);
       for (int t = 0; t < kTiles; ++t) store(out + t * kTileRows, sums[t]);
     }
@@ -167,12 +164,13 @@ inline void quantise_group(const float* p, int count, const QuantisedRows& out, 
   const I32x16 second = to_i32(mul(b, inverse));
   store_i8(out.codes + i * kQuantGroup, first);
   store_i8(out.codes + i * kQuantGroup + 16, second);
-  const int32_t halves[2] = {reduce_add_i(first), reduce_add_i(second)};
-  const int32_t sum = halves[0] + halves[1];
+  const int32_t sum = reduce_add_i(add_i(first, second));
   out.scales[i] = scale;
   out.starts4[i] = -8 * sum;
   out.starts8[i] = -128 * sum;
   out.scaled_sums[i] = scale * static_cast<float>(sum);
+  if (!out.with_halves) return;
+  const int32_t halves[2] = {reduce_add_i(first), sum - reduce_add_i(first)};
   for (size_t half = 0; half < 2; ++half) {
     out.half_starts4[2 * i + half] = -8 * halves[half];
     out.half_starts8[2 * i + half] = -128 * halves[half];

@@ -49,6 +49,11 @@ void Reply::check_rule(const char* function, const Device* device) {
 }
 
 Answer Reply::get(std::string_view key) const {
+  if (failed()) {  // there may be no machine yet
+    Answer none;
+    none.code = code_;
+    return none;
+  }
   return has_device_ ? machine().value(device_, key) : machine().system_value(key);
 }
 
