@@ -13,7 +13,8 @@ import pathlib
 import re
 import sys
 
-from capture_tables import (BRANDS, ARCHITECTURES, CSV_KEYS, QUERY_KEYS, WORDS)
+from capture_tables import CSV_KEYS, QUERY_KEYS
+from capture_values import Converter, convert, is_absent
 
 HEAD = re.compile(r"^#{80}\n# ([^\n]*?) :: ([^\n]*)\n((?:# [^\n]*\n)*)#{80}\n", re.MULTILINE)
 MOMENTS = ("table", "query", "csv", "apps", "pmon", "dmon", "capabilities")
@@ -26,8 +27,11 @@ def sections(text):
         command = re.search(r"^# \$ (.*)$", head.group(3), re.MULTILINE)
         if command:
             body = text[head.end():following.start() if following else len(text)]
-            # Two empty lines stand between sections; one before those that hold no output.
-            body = body[:-2] if body.endswith("\n\n\n") else body.removesuffix("\n")
+            # Two empty lines stand between sections, one before those that hold no output, none at the end.
+            for empty_lines in (2, 1):
+                if body.endswith("\n" * (empty_lines + 1)):
+                    body = body[:-empty_lines]
+                    break
             found[head.group(1), command.group(1).strip()] = body
     return found
 
@@ -38,68 +42,6 @@ def section(found, phase, beginning):
                                   or command.startswith(beginning + "=")):
             return body
     return ""
-
-
-def is_absent(text):
-    return text.strip("[]") in ("N/A", "Not Found", "Requested functionality has been deprecated", "")
-
-
-class Converter:
-    """One way to read a value; None where there is none."""
-
-    @staticmethod
-    def number(text):
-        match = re.match(r"-?\d+", text)
-        return int(match.group()) if match else None
-
-    @staticmethod
-    def hexadecimal(text):
-        return int(text, 16)
-
-    @staticmethod
-    def text(text):
-        return text
-
-    @staticmethod
-    def mib(text):
-        return f"{Converter.number(text)} MiB"
-
-    @staticmethod
-    def milliwatts(text):
-        return round(float(text.split()[0]) * 1000)
-
-    @staticmethod
-    def nanoseconds(text):
-        return Converter.number(text) * 1000
-
-    @staticmethod
-    def percent(text):
-        return round(float(text.rstrip(" %")))
-
-    @staticmethod
-    def state(text):
-        return int(text.lstrip("P"))
-
-    @staticmethod
-    def word(text):
-        return WORDS[text]
-
-    @staticmethod
-    def brand(text):
-        return BRANDS[text]
-
-    @staticmethod
-    def architecture(text):
-        return ARCHITECTURES[text]
-
-    @staticmethod
-    def atomics(text):
-        names = ["FETCHADD_32", "FETCHADD_64", "SWAP_32", "SWAP_64", "CAS_32", "CAS_64", "CAS_128"]
-        return sum(1 << names.index(name) for name in text.split())
-
-
-def convert(how, text):
-    return None if is_absent(text) else getattr(Converter, how)(text)
 
 
 def lines_of_query(body):

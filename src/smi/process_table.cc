@@ -42,7 +42,7 @@ std::string process_table(const driver::MachineSnapshot& machine, const OutputSt
   for (const driver::GpuSnapshot& gpu : machine.gpus) {
     const auto processes = driver::running_processes(gpu);
     if (!processes) {
-      rows += format("|{:>5}   N/A  N/A   {:<71}|\n", gpu.index, words_of(processes.error()));
+      rows += format("|{:>5}   N/A  N/A   {:<70}|\n", gpu.index, words_of(processes.error()));
       continue;
     }
     for (const driver::GpuProcess& process : *processes) rows += row(gpu.index, process, width);
