@@ -1,5 +1,7 @@
 #include "faults/evidence_text.h"
 
+#include <algorithm>
+
 #include "faults/finding.h"
 
 namespace pagoda::faults {
@@ -48,6 +50,8 @@ std::string without_escapes(std::string_view bytes) {
 }
 
 std::string evidence_text(std::string_view bytes) {
+  const bool plain = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  if (plain && bytes.size() <= kEvidenceBytes && !bytes.ends_with(' ')) return std::string(bytes);
   std::string clean;
   if (bytes.find('\x1b') != std::string_view::npos)
     bytes = clean = without_escapes(bytes.substr(0, 4 * kEvidenceBytes));

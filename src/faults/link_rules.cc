@@ -282,6 +282,10 @@ std::optional<size_t> cause_within_kind(const std::vector<Finding>& findings, si
 
 }  // namespace
 
+bool may_be_upstream(std::string_view port, std::string_view gpu) {
+  return distance_upstream(port, gpu) >= 0;
+}
+
 std::vector<std::optional<size_t>> find_causes(const std::vector<Finding>& findings) {
   std::vector<std::optional<size_t>> causes(findings.size());
   for (size_t effect = 0; effect < findings.size(); ++effect) {

@@ -29,11 +29,20 @@ void demote_unexplained_port(Finding& finding, const Records& records) {
   word(finding);
 }
 
-// An off-bus GPU without any PCIe error in a kernel log that is there: the link is not to blame.
+// An off-bus GPU without a PCIe error in a kernel log that is there: the link is not to blame. Corrected
+// errors anywhere above it are too few for a finding and too many for an acquittal.
 void acquit_link(Story& story, const Records& records) {
   const Finding& root = story.findings.front();
   if (root.fault->id != "xid-79" || !records.has_kernel_log) return;
-  story.cause += "; no PCIe error was logged, so the link is not accused";
+  bool elsewhere = false;
+  for (const EventGroup& group : records.events.groups()) {
+    if (!group.fault->id.starts_with("aer-")) continue;
+    const std::string_view port = group.first.front().fields.get("port");
+    if (group.fault->id == "aer-corrected-many" && may_be_upstream(port, root.fields.get("gpu"))) return;
+    elsewhere = true;
+  }
+  story.cause += elsewhere ? "; no PCIe error of its own link was logged, so the link is not accused"
+                           : "; no PCIe error was logged, so the link is not accused";
 }
 
 bool is_told_with_others(Kind kind) {

@@ -38,6 +38,20 @@ TEST(Stories, AnErrorAtAnotherPortOrAtAnotherTimeAccusesNoLink) {
   EXPECT_EQ(ids_of(earlier), "xid-79 aer-uncorrected-elsewhere");
 }
 
+TEST(Stories, TheLinkIsAcquittedOnlyWhereItLoggedNothing) {
+  const std::string fall = "[  100.2] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+  const auto cause = [&](const std::string& before) {
+    return examine_text(before + fall).stories.at(0).cause;
+  };
+  EXPECT_NE(cause("").find("no PCIe error was logged"), std::string::npos);
+  EXPECT_NE(cause("[  99.0] pcieport 0000:85:00.0: AER: Uncorrected (Fatal) error received: 0000:85:00.0\n")
+                .find("of its own link"),
+            std::string::npos);
+  EXPECT_EQ(
+      cause("[  99.0] pcieport 0000:3a:00.0: AER: Corrected error received: 0000:3a:00.0\n").find("accused"),
+      std::string::npos);
+}
+
 TEST(Stories, AnotherProcessIsNotTheVictimsCause) {
   const Report report = examine_text(
       "[  100.0] NVRM: Xid (PCI:0000:3b:00): 13, pid=7, name=a, Graphics Exception\n"
