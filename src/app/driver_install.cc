@@ -86,6 +86,7 @@ bool confirmed(const InstallOptions& options) {
 }
 
 int undo(const Invocation& invocation, const HostRoot& root) {
+  if (const Status idle = wait_for_dpkg(root); !idle) return report_error(invocation, idle.error());
   const auto changed = undo_install(root, announce);
   if (!changed) return report_error(invocation, changed.error());
   fmt::print("what was added is removed\n");
@@ -94,6 +95,9 @@ int undo(const Invocation& invocation, const HostRoot& root) {
 }
 
 int install(const Invocation& invocation, const HostRoot& root, const InstallOptions& options) {
+  if (!options.dry_run) {
+    if (const Status idle = wait_for_dpkg(root); !idle) return report_error(invocation, idle.error());
+  }
   const auto plan = make_plan(root, options.choice);
   if (!plan) return report_error(invocation, plan.error());
   fmt::print("{}", plan_text(*plan));

@@ -292,7 +292,8 @@ std::string cdi_spec_text(const CdiSpec& spec, CdiFormat format_of_text) {
     value["devices"].push_back(std::move(row));
   }
   value["kind"] = spec.kind;
-  if (format_of_text == CdiFormat::kJson) return value.dump(2) + "\n";
+  if (format_of_text == CdiFormat::kJson)
+    return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   return "---\n" + yaml_text(value);
 }
 

@@ -79,7 +79,8 @@ bool safe_plain(const std::string& text) {
 
 std::string scalar_text(const Json& value) {
   if (value.is_string() && safe_plain(value.get_ref<const std::string&>())) return value.get<std::string>();
-  return value.dump();  // JSON's quoting is YAML's double-quoted style
+  // JSON's quoting is YAML's double-quoted style. Bytes that are no UTF-8 become U+FFFD.
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void write_yaml(const Json& value, int indent, bool in_list, std::string& text) {

@@ -1,6 +1,10 @@
 #include "driver/install_run.h"
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 #include "base/atomic_file.h"
 #include "base/format.h"
@@ -22,6 +26,7 @@ Result<int> run_in_root(const HostRoot& root, const std::vector<std::string>& wo
 
 Status do_step(const HostRoot& root, const InstallStep& step) {
   if (step.command.empty()) return write_file_atomically(root.outside(step.file), step.content);
+  PAGODA_TRY(wait_for_dpkg(root));
   PAGODA_ASSIGN(const int code, run_in_root(root, step.command));
   if (code == 0 || step.may_fail) return {};
   return fail(ErrorCode::kUnavailable, format("{} ended with {}", shell_words(step.command), code));
@@ -55,6 +60,25 @@ Status check_root_user() {
 }
 
 }  // namespace
+
+Status wait_for_dpkg(const HostRoot& root) {
+  const std::string path = root.outside("/var/lib/dpkg/lock-frontend");
+  constexpr int kSeconds = 120;
+  for (int tries = 0; tries < kSeconds * 10; ++tries) {
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return {};  // no dpkg has run here yet
+    struct flock held {};
+    held.l_type = F_WRLCK;
+    held.l_whence = SEEK_SET;
+    const bool free = fcntl(file, F_GETLK, &held) != 0 || held.l_type == F_UNLCK;
+    close(file);
+    if (free) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return fail(ErrorCode::kUnavailable,
+              format("another dpkg or apt has held {} for {} seconds; run it again when that has ended", path,
+                     kSeconds));
+}
 
 Status run_install(const HostRoot& root, const InstallPlan& plan, const StepListener& before_step) {
   PAGODA_TRY(check_root_user());

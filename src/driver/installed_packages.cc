@@ -1,6 +1,7 @@
 #include "driver/installed_packages.h"
 
 #include <algorithm>
+#include <map>
 
 namespace pagoda::driver {
 namespace {
@@ -18,28 +19,40 @@ std::string field(std::string_view stanza, std::string_view name) {
   return "";
 }
 
-}  // namespace
+// Later stanzas of a package replace earlier ones.
+using Packages = std::map<std::string, InstalledPackage>;
 
-std::vector<InstalledPackage> installed_packages(const HostRoot& root) {
-  std::vector<InstalledPackage> packages;
-  constexpr size_t kLargestStatus = size_t{64} << 20;
-  const std::string text = root.read("/var/lib/dpkg/status", kLargestStatus).value_or("");
-  const std::string_view all = text;
+void read_stanzas(std::string_view all, Packages& packages) {
   for (size_t start = 0; start < all.size();) {
     const size_t end = std::min(all.find("\n\n", start), all.size());
     const std::string_view stanza = all.substr(start, end - start);
     start = end + 2;
-    const std::string status = field(stanza, "Status");  // "install ok installed"
+    const std::string name = field(stanza, "Package"),
+                      status = field(stanza, "Status");  // "install ok installed"
+    if (name.empty()) continue;
+    packages.erase(name);
     const bool whole = status.ends_with(" installed");
     const bool partly = status.ends_with(" unpacked") || status.ends_with(" half-configured") ||
                         status.ends_with(" half-installed") || status.find(" triggers-") != std::string::npos;
-    if (whole || partly) {
-      const bool broken = status.find(" reinstreq ") != std::string::npos;
-      packages.push_back({field(stanza, "Package"), field(stanza, "Version"), whole && !broken, broken});
-    }
+    const bool broken = status.find(" reinstreq ") != std::string::npos;
+    if (whole || partly) packages[name] = {name, field(stanza, "Version"), whole && !broken, broken};
   }
-  std::sort(packages.begin(), packages.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  return packages;
+}
+
+}  // namespace
+
+std::vector<InstalledPackage> installed_packages(const HostRoot& root) {
+  constexpr size_t kLargestStatus = size_t{64} << 20;
+  Packages packages;
+  read_stanzas(root.read("/var/lib/dpkg/status", kLargestStatus).value_or(""), packages);
+  // What dpkg did since it last wrote the whole file, one stanza a file, in the order of their numbers.
+  for (const auto& name : root.list("/var/lib/dpkg/updates")) {
+    const bool is_number = std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (is_number) read_stanzas(root.read("/var/lib/dpkg/updates/" + name).value_or(""), packages);
+  }
+  std::vector<InstalledPackage> sorted;
+  for (auto& [name, package] : packages) sorted.push_back(std::move(package));
+  return sorted;
 }
 
 std::optional<VersionNumber> upstream_version(std::string_view package_version) {

@@ -185,8 +185,9 @@ class Install(unittest.TestCase):
             time.sleep(0.01)
         second = self.pagoda("install")
         self.assertEqual(first.wait(60), 0)
-        self.assertEqual(second.returncode, 1)
-        self.assertIn("is being changed by another run", second.stderr)
+        # It met the first one's lock, or waited for its dpkg and came after it.
+        self.assertTrue(second.returncode == 0 or "is being changed by another run" in second.stderr, second.stderr)
+        self.assert_whole()
         self.assertEqual(self.pagoda("install", "--undo").returncode, 0)
         self.assert_as_before()
 
