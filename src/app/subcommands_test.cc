@@ -63,13 +63,16 @@ TEST(Subcommands, ActsAsTheLinkSays) {
   EXPECT_EQ(triton.subcommand->name, "serve");
   EXPECT_THAT(triton.invocation.arguments, ElementsAre("--model-repository=/models"));
   const Call smi = call_of({"nvidia-smi", "-L"});
-  EXPECT_EQ(smi.kind, Call::Kind::kNotYet);
-  EXPECT_EQ(smi.word, "nvidia-smi");
+  EXPECT_EQ(smi.kind, Call::Kind::kRun);
+  EXPECT_EQ(smi.subcommand->name, "smi");
+  const Call toolkit = call_of({"nvidia-ctk", "cdi"});
+  EXPECT_EQ(toolkit.kind, Call::Kind::kNotYet);
+  EXPECT_EQ(toolkit.word, "nvidia-ctk");
 }
 
 TEST(Subcommands, WhatIsNotThereSaysSoInOneLine) {
-  const std::string text = stderr_of({"pagoda", "smi"}, kExitUsage);
-  EXPECT_THAT(text, HasSubstr("smi (a drop-in for nvidia-smi) is not in version"));
+  const std::string text = stderr_of({"pagoda", "ctk"}, kExitUsage);
+  EXPECT_THAT(text, HasSubstr("ctk (a drop-in for nvidia-ctk) is not in version"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   EXPECT_THAT(stderr_of({"pagoda", "help", "doctor"}, kExitUsage), HasSubstr("not in version"));
 }
@@ -87,7 +90,7 @@ TEST(Subcommands, TheOverviewOffersOnlyWhatWorks) {
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_THAT(text, HasSubstr("pagoda serve"));
   EXPECT_THAT(text, HasSubstr("This machine"));
-  EXPECT_THAT(text, testing::Not(HasSubstr("nvidia-smi")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("nvidia-ctk")));
   EXPECT_THAT(text, testing::Not(HasSubstr("\x1b["))) << "no colours into a pipe";
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24) << "one screen";
 }
