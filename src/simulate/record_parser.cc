@@ -23,6 +23,11 @@ constexpr std::array kWords = {Word{"on", 1},   Word{"off", 0},   Word{"yes", 1}
 constexpr std::array kUnits = {Word{"KiB", 1024.0L}, Word{"MiB", 1048576.0L}, Word{"GiB", 1073741824.0L},
                                Word{"TiB", 1099511627776.0L}, Word{"W", 1000.0L}};
 
+// What fits into one of NVML's integers; no infinity, no NaN.
+bool is_sensible(Number number) {
+  return number >= -9223372036854775808.0L && number <= 18446744073709551615.0L;
+}
+
 // The words of a value that changes with time.
 constexpr std::array<std::string_view, 9> kCurveWords = {"value",  "line",     "steps",       "wave", "slope",
                                                          "repeat", "share_of", "integral_of", "round"};
@@ -226,11 +231,12 @@ std::optional<Number> parse_number(const std::string& text) {
   char* end = nullptr;
   const Number number = std::strtold(text.c_str(), &end);  // reads 0x… too
   if (end == text.c_str()) return std::nullopt;
+  if (!is_sensible(number)) return std::nullopt;
   const std::string_view rest(end);
   if (rest.empty()) return number;
   const std::string_view unit = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
   for (const auto& row : kUnits) {
-    if (unit == row.word) return number * row.number;
+    if (unit == row.word && is_sensible(number * row.number)) return number * row.number;
   }
   return std::nullopt;
 }

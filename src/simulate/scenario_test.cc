@@ -79,6 +79,10 @@ TEST(Scenario, AMistakeIsToldWithItsLineAndWhatWasMeant) {
               HasSubstr("nvml.h knows no 'fields.DEV_NO_SUCH'"));
   EXPECT_THAT(fault_of("pagoda_scenario: 1\ngpus: [{pstate: {line: [[5, 1], [2, 0]]}}]\n"),
               HasSubstr("not in the order of their seconds"));
+  EXPECT_THAT(fault_of("pagoda_scenario: 1\ngpus: [{pstate: nan}]\n"),
+              HasSubstr("'nan' of 'pstate' is neither a number"));
+  EXPECT_THAT(fault_of("pagoda_scenario: 1\ngpus: [{memory: {total: 1e40 GiB}}]\n"),
+              HasSubstr("neither a number"));
   EXPECT_THAT(fault_of("pagoda_scenario: 1\ngpus: [{count: 1000}]\n"),
               HasSubstr("'count' is a number from 1 to 64"));
 }

@@ -7,6 +7,8 @@
 namespace pagoda::simulate {
 namespace {
 
+constexpr double kMostSteps = 1e6;
+
 double between(const std::vector<std::pair<double, double>>& points, double t, bool steps) {
   const auto after = std::upper_bound(points.begin(), points.end(), t,
                                       [](double time, const auto& point) { return time < point.first; });
@@ -47,9 +49,10 @@ double Curve::integral(double t, double phase) const {
   // Whole seconds by their middle: the same steps whatever t is, so the result never falls while the values
   // are positive.
   double sum = 0;
-  const double whole = std::floor(t);
-  for (double second = 0; second < whole; ++second) sum += at(second + 0.5, phase);
-  return sum + (t - whole) * at(whole + 0.5, phase);
+  const double step = t > 0 ? std::floor(t / kMostSteps) + 1 : 1;
+  const double whole = std::floor(t / step) * step;
+  for (double begin = 0; begin < whole; begin += step) sum += step * at(begin + step / 2, phase);
+  return sum + (t - whole) * at(whole + step / 2, phase);
 }
 
 }  // namespace pagoda::simulate

@@ -8,6 +8,7 @@
 
 #include <nvml.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -67,13 +68,15 @@ class Reply {
   Machine& machine() const { return Session::instance().machine(); }
 
   template <class T>
-  static T as(Number number) {
+  static T as(Number wanted) {
+    // A product of two sensible numbers may be too large for either.
+    const Number number = std::clamp(wanted, -9223372036854775808.0L, 18446744073709551615.0L);
     if constexpr (std::is_enum_v<T>) {
       return static_cast<T>(static_cast<int>(number));
     } else if constexpr (std::is_floating_point_v<T>) {
       return static_cast<T>(number);
     } else if constexpr (std::is_signed_v<T>) {
-      return static_cast<T>(static_cast<long long>(number));
+      return static_cast<T>(static_cast<long long>(std::min(number, 9223372036854775807.0L)));
     } else {
       // A negative number in an unsigned place wraps, as in C: NVML_VALUE_NOT_AVAILABLE is −1.
       return number < 0 ? static_cast<T>(static_cast<long long>(number))
