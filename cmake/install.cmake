@@ -12,7 +12,7 @@ if(TARGET pagoda_app)
   install(FILES README.md CHANGELOG.md LICENSE NOTICE DESTINATION share/doc/pagoda)
   # The licences of what is linked in, as Debian's packages carry them.
   foreach(package libfmt-dev libspdlog-dev nlohmann-json3-dev libexpected-dev libyaml-cpp-dev libboost1.81-dev
-                  libssl-dev libpcre2-dev libutf8proc-dev libstdc++-12-dev)
+                  libssl-dev libhyperscan-dev libarchive-dev zlib1g-dev libpcre2-dev libutf8proc-dev libstdc++-12-dev)
     if(EXISTS /usr/share/doc/${package}/copyright)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/pagoda/third-party RENAME ${package})
     endif()

@@ -45,11 +45,33 @@ target_compile_definitions(third_party_http INTERFACE
   BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(third_party_http INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
-# container: CDI specs in YAML, runtimes' configurations in TOML (toml++ is header only).
+# faults: many sentences at once (Hyperscan; vectorscan has the same header), one sentence's parts (PCRE2), archives.
+# libarchive is asked for tar and gzip only, so that of its libraries zlib alone is linked.
+find_library(PAGODA_HYPERSCAN NAMES libhs.a REQUIRED)
+find_library(PAGODA_ARCHIVE NAMES libarchive.a REQUIRED)
+find_library(PAGODA_ZLIB NAMES libz.a REQUIRED)
+add_library(third_party_faults INTERFACE)
+target_compile_definitions(third_party_faults INTERFACE PCRE2_STATIC)
+target_link_libraries(third_party_faults INTERFACE ${PAGODA_HYPERSCAN} ${PAGODA_PCRE2} ${PAGODA_ARCHIVE} ${PAGODA_ZLIB})
+
+# YAML: --config of app, scenarios of simulate, CDI specs of container (whose TOML is toml++, header only).
 find_library(PAGODA_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+# smi --watch: ncurses, whose terminal descriptions are the machine's.
+find_library(PAGODA_NCURSES NAMES libncursesw.a REQUIRED)
+find_library(PAGODA_TINFO NAMES libtinfo.a REQUIRED)
+add_library(third_party_simulate INTERFACE)
+target_link_libraries(third_party_simulate INTERFACE ${PAGODA_YAML_CPP})
 add_library(third_party_container INTERFACE)
 target_link_libraries(third_party_container INTERFACE ${PAGODA_YAML_CPP})
-
-# app: YAML for --config, JSON.
 add_library(third_party_app INTERFACE)
-target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP})
+target_link_libraries(third_party_app INTERFACE ${PAGODA_YAML_CPP} ${PAGODA_NCURSES} ${PAGODA_TINFO})
+
+# driver: NVML's header from the pinned wheel. The library itself is never linked: it is the machine's, loaded by dlopen.
+execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/fetch.py nvml
+  OUTPUT_VARIABLE PAGODA_NVML OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(PAGODA_NVML_HEADER ${PAGODA_NVML}/nvidia/cu13/include/nvml.h)
+add_library(third_party_driver INTERFACE)
+target_include_directories(third_party_driver SYSTEM INTERFACE ${PAGODA_NVML}/nvidia/cu13/include)
+# Every version of a call is declared under its own name.
+target_compile_definitions(third_party_driver INTERFACE NVML_NO_UNVERSIONED_FUNC_DEFS)
+target_link_libraries(third_party_driver INTERFACE Threads::Threads ${CMAKE_DL_LIBS})

@@ -17,12 +17,12 @@ namespace {
 void print_working_subcommands(const Paint& paint) {
   for (const auto& row : subcommands()) {
     if (row.run == nullptr) continue;
-    fmt::print("  {}{}\n", paint(Ink::kCyan, format("{:<16}", format("pagoda {}", row.name))), row.summary);
+    fmt::print("  {}{}\n", paint(Ink::kCyan, format("{:<26}", format("pagoda {}", row.name))), row.summary);
   }
 }
 
 void print_row(const Paint& paint, std::string_view label, std::string_view text) {
-  fmt::print("  {}{}\n", paint(Ink::kDim, format("{:<16}", label)), text);
+  fmt::print("  {}{}\n", paint(Ink::kDim, format("{:<26}", label)), text);
 }
 
 std::string gpus_in_words(const std::vector<GpuSighting>& gpus) {
@@ -57,7 +57,7 @@ void print_usage() {
 void print_overview() {
   const Paint paint = Paint::for_descriptor(STDOUT_FILENO);
   const Machine machine = inspect_machine();
-  fmt::print("{}: a language model server, from the machine to the chat window\n\n",
+  fmt::print("{}: one program for a GPU server, from the driver to the chat window\n\n",
              paint(Ink::kBold, format("pagoda {}", version())));
   print_working_subcommands(paint);
   fmt::print("\n{}\n", paint(Ink::kBold, "This machine"));

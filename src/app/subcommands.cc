@@ -9,10 +9,14 @@
 #include "app/chat.h"
 #include "app/container_runtime_command.h"
 #include "app/ctk_command.h"
+#include "app/doctor_command.h"
 #include "app/driver_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
+#include "app/simulate_command.h"
+#include "app/simulated_gpus.h"
+#include "app/smi_command.h"
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/format.h"
@@ -36,16 +40,18 @@ constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
-    Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
-    Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
-    Subcommand{"smi", "a drop-in for nvidia-smi", kSmi, nullptr},
-    Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
-    Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
+    Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
+    Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
                run_driver_command},
     Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, run_ctk_command},
     Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, run_container_runtime_command},
-    Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, nullptr},
+    Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
+               run_simulate_command},
+    Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
+    Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
+    Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
+    Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 
@@ -163,7 +169,13 @@ Call read_call(std::span<const char* const> argv) {
 }
 
 int dispatch(std::span<const char* const> argv) {
-  const Call call = read_call(argv);
+  const auto words = take_simulation(argv);
+  if (!words) {
+    const Paint paint = Paint::for_descriptor(STDERR_FILENO);
+    fmt::print(stderr, "{} {}\n", paint(Ink::kRed, "pagoda:"), words.error().message);
+    return kExitUsage;
+  }
+  const Call call = read_call(*words);
   switch (call.kind) {
     case Call::Kind::kOverview:
       print_overview();

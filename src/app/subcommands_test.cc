@@ -63,15 +63,18 @@ TEST(Subcommands, ActsAsTheLinkSays) {
   EXPECT_EQ(triton.subcommand->name, "serve");
   EXPECT_THAT(triton.invocation.arguments, ElementsAre("--model-repository=/models"));
   const Call smi = call_of({"nvidia-smi", "-L"});
-  EXPECT_EQ(smi.kind, Call::Kind::kNotYet);
-  EXPECT_EQ(smi.word, "nvidia-smi");
+  EXPECT_EQ(smi.subcommand->name, "smi");
+  EXPECT_THAT(smi.invocation.arguments, ElementsAre("-L"));
+  const Call dcgmi = call_of({"dcgmi", "dmon"});
+  EXPECT_EQ(dcgmi.kind, Call::Kind::kNotYet);
+  EXPECT_EQ(dcgmi.word, "dcgmi");
 }
 
 TEST(Subcommands, WhatIsNotThereSaysSoInOneLine) {
-  const std::string text = stderr_of({"pagoda", "smi"}, kExitUsage);
-  EXPECT_THAT(text, HasSubstr("smi (a drop-in for nvidia-smi) is not in version"));
+  const std::string text = stderr_of({"pagoda", "dcgmi"}, kExitUsage);
+  EXPECT_THAT(text, HasSubstr("dcgmi (a drop-in for dcgmi) is not in version"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
-  EXPECT_THAT(stderr_of({"pagoda", "help", "doctor"}, kExitUsage), HasSubstr("not in version"));
+  EXPECT_THAT(stderr_of({"pagoda", "help", "plan"}, kExitUsage), HasSubstr("not in version"));
 }
 
 TEST(Subcommands, ATypingErrorGetsTheNearest) {
@@ -87,7 +90,7 @@ TEST(Subcommands, TheOverviewOffersOnlyWhatWorks) {
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_THAT(text, HasSubstr("pagoda serve"));
   EXPECT_THAT(text, HasSubstr("This machine"));
-  EXPECT_THAT(text, testing::Not(HasSubstr("nvidia-smi")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("pagoda plan")));
   EXPECT_THAT(text, testing::Not(HasSubstr("\x1b["))) << "no colours into a pipe";
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24) << "one screen";
 }

@@ -1,7 +1,7 @@
 """The built program runs on other distributions: no glibc symbol above 2.34 (Ubuntu 22.04, RHEL 9), no other shared
 library than glibc's own, and exceptions still unwind.
 
-usage: portability_test.py PAGODA
+usage: portability_test.py PAGODA [SHARED_OBJECT ...]
 """
 import re
 import subprocess
@@ -47,7 +47,8 @@ def exception_faults(program):
 
 def main():
     program = sys.argv[1]
-    faults = [*symbol_faults(program), *library_faults(program), *exception_faults(program)]
+    faults = exception_faults(program)
+    faults = [*faults, *(fault for file in sys.argv[1:] for check in (symbol_faults, library_faults) for fault in check(file))]
     print("\n".join(faults) or "ok")
     sys.exit(1 if faults else 0)
 
