@@ -69,7 +69,7 @@ void read_text(const Json& header, BinaryReader& binary, GoldenText& text) {
 }  // namespace
 
 std::string test_data(const std::string& name) {
-  return (fs::path(__FILE__).parent_path() / "data" / name).string();
+  return (fs::path(PAGODA_SOURCE_DIR) / "tests/model/data" / name).string();
 }
 
 std::string real_model(const std::string& file) {
