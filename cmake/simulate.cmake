@@ -17,11 +17,10 @@ set_target_properties(simulated_nvml PROPERTIES
   OUTPUT_NAME nvidia-ml SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/simulated
   CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 # Nothing of its libraries is seen by, or taken from, the client's process.
-target_link_options(simulated_nvml PRIVATE LINKER:--exclude-libs,ALL)
+target_link_options(simulated_nvml PRIVATE LINKER:--exclude-libs,ALL -static-libstdc++ -static-libgcc)
 if(NOT PAGODA_SANITIZE)  # whose symbols come from the program that loads it
   target_link_options(simulated_nvml PRIVATE LINKER:-z,defs)
   target_sources(simulated_nvml PRIVATE src/app/old_glibc.cc)
-  target_link_options(simulated_nvml PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 install(TARGETS simulated_nvml LIBRARY DESTINATION lib/pagoda/simulated NAMELINK_SKIP)
 foreach(kind IN ITEMS models workloads scenarios)
