@@ -74,19 +74,24 @@ std::string memory_cell(const driver::MemoryUse& memory) {
   return format("{:>11} / {:>9} ", shown(memory.used, size), shown(memory.total, size));
 }
 
+std::string compute_cell(const GpuSnapshot& gpu) {
+  const driver::Number& mode = gpu.modes.compute;
+  return shown(mode, [&](unsigned) { return named(mode, kComputeModesInTable).text; });
+}
+
 std::string gpu_rows(const GpuSnapshot& gpu) {
   const auto percent = [](unsigned p) { return format("{}%", p); };
   const std::string cap = power_cell(gpu.power.gpu.limit_requested);
   // The W of a missing limit leaves its place empty.
   const std::string cap_cell = cap == "N/A" ? "N/A " : cap;
-  std::string rows = format("| {:>3}  {:<27}    {:<3} |   {:<16} {:>3} | {:>20} |\n", gpu.index,
+  std::string rows = format("| {:>3}  {:<27}    {:<4}|   {:<16}{:>4} | {:>20} |\n", gpu.index,
                             shortened(text(gpu.identity.name).text, 27), on_off(gpu.modes.persistence),
                             text(gpu.pci.bus_id).text, on_off(gpu.modes.display_active), ecc_cell(gpu));
   rows += format("|{:>4}{:>6}    {:<4}{:>14} / {:>5} |{}|{:>8}{:>13} |\n", shown(gpu.fan_percent, percent),
                  shown(gpu.temperature.gpu, [](int c) { return format("{}C", c); }),
                  shown(gpu.performance_state, [](unsigned p) { return format("P{}", p); }),
                  power_cell(gpu.power.usage), cap_cell, memory_cell(gpu.memory),
-                 shown(gpu.utilization.gpu, percent), named(gpu.modes.compute, kComputeModesInTable).text);
+                 shown(gpu.utilization.gpu, percent), compute_cell(gpu));
   rows += format("|{:41}|{:24}| {:>20} |\n", "", "", mig_cell(gpu.modes.mig));
   return rows;
 }

@@ -70,6 +70,15 @@ TEST(SummaryTable, AReadingThatFailedIsAloneInSayingSo) {
   EXPECT_THAT(table, HasSubstr("| N/A  ERR!    P12           250W / 1000W |"));
 }
 
+TEST(SummaryTable, AFailedReadingLeavesTheColumnsStraight) {
+  driver::MachineSnapshot machine = one_gpu();
+  machine.gpus[0].modes.persistence = absent(NVML_ERROR_GPU_IS_LOST);
+  machine.gpus[0].modes.compute = absent(NVML_ERROR_GPU_IS_LOST);
+  const std::string table = summary_table(machine, {590});
+  EXPECT_THAT(table, HasSubstr("A Rat...    ERR!|   00000000:3B:00.0 N/A |"));
+  EXPECT_THAT(table, HasSubstr("    100%         ERR! |\n"));
+}
+
 TEST(SummaryTable, WhatNobodyReadIsNotZero) {
   driver::MachineSnapshot machine;
   machine.gpus.emplace_back();
