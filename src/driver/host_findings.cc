@@ -21,7 +21,7 @@ void gpus_present(const HostFacts& facts, Findings& findings) {
          format("{} NVIDIA GPU{} on the PCI bus{}", facts.gpus.size(), facts.gpus.size() == 1 ? "" : "s",
                 facts.system.hypervisor.empty()
                     ? ""
-                    : format(", passed through to this {} guest", facts.system.hypervisor)),
+                    : format(", passed through to this guest of {}", facts.system.hypervisor)),
          ""});
     if (first.chip != nullptr) return;
     findings.push_back(
@@ -33,7 +33,7 @@ void gpus_present(const HostFacts& facts, Findings& findings) {
   if (facts.system.wsl) return;
   if (!facts.system.hypervisor.empty()) {
     findings.push_back(
-        {Severity::kFault, format("no NVIDIA GPU in this {} guest", facts.system.hypervisor),
+        {Severity::kFault, format("no NVIDIA GPU in this guest of {}", facts.system.hypervisor),
          "pass a GPU through to it (vfio-pci on the host), or run without one: pagoda serve uses the CPU"});
     return;
   }
