@@ -27,8 +27,12 @@ Result<std::unique_ptr<ToldRule>> told_rule(const model::WeightMetadata& metadat
   if (kinds == nullptr || patterns == nullptr || kinds->size() != patterns->size())
     return fail(ErrorCode::kCorruptData, "tokenizer.pagoda.split_kinds and split_patterns do not agree");
   for (size_t i = 0; i < kinds->size(); ++i) {
-    const bool digits = (*kinds)[i] == "digits";
-    told->steps.push_back({digits ? SplitKind::kEachDigit : SplitKind::kIsolate, (*patterns)[i]});
+    const std::string_view kind = (*kinds)[i];
+    if (kind == "gpt-2") {
+      told->steps.push_back(find_pre_tokenizer_rule(kind)->steps.front());
+    } else {
+      told->steps.push_back({kind == "digits" ? SplitKind::kEachDigit : SplitKind::kIsolate, (*patterns)[i]});
+    }
   }
   told->rule.name = "tokenizer.json";
   told->rule.steps = told->steps;

@@ -77,7 +77,7 @@ Status HuggingFaceFolder::read_texts() {
   const std::string name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   metadata_.set("general.name", texts_.keep(name));
   PAGODA_TRY(read_tokenizer());
-  return read_generation_config();
+  return read_end_tokens(config);
 }
 
 Status HuggingFaceFolder::read_tokenizer() {
@@ -112,10 +112,8 @@ Status HuggingFaceFolder::read_tokenizer() {
 }
 
 // What ends an answer: generation_config.json has the last word, and may list several.
-Status HuggingFaceFolder::read_generation_config() {
-  const fs::path folder(path_);
-  PAGODA_ASSIGN(const Json generation, read_json(folder / "generation_config.json"));
-  PAGODA_ASSIGN(const Json config, read_json(folder / "config.json"));
+Status HuggingFaceFolder::read_end_tokens(const Json& config) {
+  PAGODA_ASSIGN(const Json generation, read_json(fs::path(path_) / "generation_config.json"));
   std::vector<int64_t> ends;
   for (const Json* file : {&generation, &config}) {
     if (!file->is_object() || !file->contains("eos_token_id")) continue;

@@ -32,7 +32,7 @@ class HuggingFaceFolder final : public WeightSource {
  private:
   explicit HuggingFaceFolder(std::string path) : path_(std::move(path)) {}
   Status read_texts();
-  Status read_generation_config();
+  Status read_end_tokens(const nlohmann::json& config);
   Status read_tokenizer();
   Status open_shards();
   void add_shard(const SafetensorsFile& shard);

@@ -21,10 +21,6 @@ enum TokenType : int64_t {
   kUnused = 5,
   kByte = 6
 };
-// What ByteLevel cuts words by when it is left to itself.
-constexpr std::string_view kByteLevelWords =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 Unexpected unsupported(std::string_view part, const Json& value) {
   std::string text = value.dump();
   if (text.size() > 160) text = text.substr(0, 160) + "…";
@@ -202,7 +198,7 @@ class Translation {
     if (type == "ByteLevel") {
       if (flag(step, "add_prefix_space", false))
         return unsupported("a pre-tokenizer with add_prefix_space", step);
-      return flag(step, "use_regex", true) ? add("isolate", std::string(kByteLevelWords)) : Status();
+      return flag(step, "use_regex", true) ? add("gpt-2", "") : Status();
     }
     if (type == "Digits" && flag(step, "individual_digits", false)) return add("digits", "");
     if (type == "Split" && step.value("behavior", "") == "Isolated" && !flag(step, "invert", false)) {

@@ -14,7 +14,8 @@ namespace pagoda::model {
 // that the file does not name become unused tokens. Sets
 //   tokenizer.ggml.{model, tokens, token_type, merges or scores, add_bos_token, add_space_prefix}
 // and, for byte-level BPE, how words are cut, step by step (text/pre_tokenizer_rules.h):
-//   tokenizer.pagoda.split_kinds ("isolate", "digits"), .split_patterns, .nfc, .whole_words_first
+//   tokenizer.pagoda.split_kinds ("isolate"; "digits" and "gpt-2" without a pattern), .split_patterns, .nfc,
+//   .whole_words_first
 // kUnsupported names the part of the file that is not carried out.
 Status read_tokenizer_json(const nlohmann::json& tokenizer, int64_t vocabulary, TextStore& texts,
                            WeightMetadata& metadata);
