@@ -5,25 +5,10 @@
 #include <charconv>
 
 #include "base/format.h"
+#include "driver/cuda_releases.h"
 
 namespace pagoda::faults {
 namespace {
-
-struct Floor {
-  std::string_view cuda, driver;
-};
-// NVIDIA's CUDA release notes, table "CUDA Toolkit and Corresponding Driver Versions", Linux x86-64.
-constexpr std::array kFloors = {
-    Floor{"10.0", "410.48"},    Floor{"10.1", "418.39"},    Floor{"10.2", "440.33"},
-    Floor{"11.0", "450.36.06"}, Floor{"11.1", "455.23"},    Floor{"11.2", "460.27.03"},
-    Floor{"11.3", "465.19.01"}, Floor{"11.4", "470.42.01"}, Floor{"11.5", "495.29.05"},
-    Floor{"11.6", "510.39.01"}, Floor{"11.7", "515.43.04"}, Floor{"11.8", "520.61.05"},
-    Floor{"12.0", "525.60.13"}, Floor{"12.1", "530.30.02"}, Floor{"12.2", "535.54.03"},
-    Floor{"12.3", "545.23.06"}, Floor{"12.4", "550.54.14"}, Floor{"12.5", "555.42.02"},
-    Floor{"12.6", "560.28.03"}, Floor{"12.8", "570.26"},    Floor{"12.9", "575.51.03"},
-    Floor{"13.0", "580.65.06"}, Floor{"13.1", "590.44.01"}, Floor{"13.2", "595.45.04"},
-    Floor{"13.3", "610.43.02"},
-};
 
 // PCI ids of vendor 10de, from the public pci.ids list.
 constexpr std::array kGenerations = {
@@ -90,9 +75,9 @@ int compare_versions(std::string_view a, std::string_view b) {
 std::optional<std::string_view> least_driver_of_cuda(std::string_view cuda) {
   const std::string_view major = cuda.substr(0, cuda.find('.'));
   std::optional<std::string_view> least;
-  for (const Floor& floor : kFloors) {
-    const bool same_major = floor.cuda.substr(0, floor.cuda.find('.')) == major;
-    if (same_major && (compare_versions(floor.cuda, cuda) <= 0 || !least)) least = floor.driver;
+  for (const driver::CudaRelease& release : driver::cuda_releases()) {
+    const bool same_major = release.cuda.substr(0, release.cuda.find('.')) == major;
+    if (same_major && (compare_versions(release.cuda, cuda) <= 0 || !least)) least = release.least_driver;
   }
   return least;
 }

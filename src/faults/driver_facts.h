@@ -1,5 +1,4 @@
-// Facts of NVIDIA's releases: the least Linux driver of each CUDA version, and which generation a PCI device
-// id belongs to.
+// Facts of NVIDIA's releases as the doctor asks for them; the table of CUDA releases is the driver floor's.
 #pragma once
 
 #include <cstdint>

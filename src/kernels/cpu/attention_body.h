@@ -279,10 +279,10 @@ void attend(const AttentionWork& work, float* scratch, float* partials) {
   }
 }
 
-void merge(float* running, const float* segment, int count, int head_dim, bool first) {
+void merge(float* running, const float* segment, int count, int head_dim) {
   const int state_size = head_dim + kPartialExtra;
   for (int i = 0; i < count; ++i, running += state_size, segment += state_size) {
-    if (first || running[head_dim + 1] == 0.f) {
+    if (running[head_dim + 1] == 0.f) {
       for (int d = 0; d < state_size; ++d) running[d] = segment[d];
       continue;
     }

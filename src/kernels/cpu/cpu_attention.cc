@@ -70,7 +70,7 @@ void CpuCompute::attend_whole(const AttentionItem& item, ConstMatrix q, const Kv
     work.end = std::min(begin + kSegment, item.end);
     const bool first = begin == item.begin;
     isa_.attend(work, scratch, first ? running : segment);
-    if (!first) isa_.merge(running, segment, states, layer.head_dim, false);
+    if (!first) isa_.merge(running, segment, states, layer.head_dim);
   }
   for (int i = 0; i < states; ++i) {
     const int row = item.sequence->first_row + item.row + i / group;
@@ -94,7 +94,7 @@ void CpuCompute::merge_segments(std::span<const AttentionItem> items, const KvLa
            items[next].kv_head == head_item.kv_head && items[next].row == head_item.row &&
            items[next].sequence == head_item.sequence;
          ++next) {
-      isa_.merge(running, partials_.data() + items[next].partial, states, layer.head_dim, false);
+      isa_.merge(running, partials_.data() + items[next].partial, states, layer.head_dim);
     }
     for (int s = 0; s < states; ++s) {
       const int row = head_item.sequence->first_row + head_item.row + s / group;

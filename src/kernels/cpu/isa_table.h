@@ -75,8 +75,8 @@ struct IsaTable {
   void (*write_kv)(const float* k, const float* v, int position, const int32_t* blocks, const KvLayer& layer);
   // Computes the segment's own softmax state into `partials` ([rows][group][head_dim + kPartialExtra]).
   void (*attend)(const AttentionWork& work, float* scratch, float* partials);
-  // Adds segment states to a running one, in order of position; the first call copies.
-  void (*merge)(float* running, const float* segment, int count, int head_dim, bool first);
+  // Adds segment states to a running one, in order of position.
+  void (*merge)(float* running, const float* segment, int count, int head_dim);
   // y = sums / total.
   void (*finish)(const float* partial, int head_dim, float* y);
   void (*silu_multiply)(const float* gate, const float* up, float* y, int count);
