@@ -4,7 +4,12 @@ find_package(Threads REQUIRED)
 
 add_library(third_party_base INTERFACE)
 target_compile_definitions(third_party_base INTERFACE
-  FMT_HEADER_ONLY SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL_HO)
+  SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL_HO)
+# fmt is compiled in one file, for all to link; spdlog, which is used in one file, has it inside.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cc ${CMAKE_SOURCE_DIR}/src/base/log.cc
+  PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY)
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cc PROPERTY
+  COMPILE_OPTIONS -fno-inline)
 target_link_libraries(third_party_base INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 
 # text: regular expressions and normal forms, from static archives so that the tarball needs no .so.

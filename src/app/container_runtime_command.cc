@@ -1,5 +1,6 @@
 #include "app/container_runtime_command.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>

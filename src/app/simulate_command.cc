@@ -1,5 +1,6 @@
 #include "app/simulate_command.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "container/cdi_generate.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,6 @@
 #include "container/cdi_registry.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
 #include <set>

@@ -1,4 +1,5 @@
 // parse_cdi_spec and cdi_spec_text (cdi_spec.h): the specification's field names, in one place each way.
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <initializer_list>

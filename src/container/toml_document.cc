@@ -1,5 +1,6 @@
 #include "container/toml_document.h"
 
+#include <fmt/format.h>
 #include <stdexcept>
 
 // toml++ 3.3 asserts, and in release builds assumes, what some texts do not keep ("[" before a line's end):

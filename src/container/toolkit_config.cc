@@ -1,5 +1,6 @@
 #include "container/toolkit_config.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>

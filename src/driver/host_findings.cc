@@ -1,5 +1,6 @@
 #include "driver/host_findings.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,5 +1,6 @@
 #include "driver/install_journal.h"
 
+#include <fmt/format.h>
 #include <array>
 #include <nlohmann/json.hpp>
 

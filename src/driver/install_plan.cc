@@ -1,5 +1,6 @@
 #include "driver/install_plan.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "base/format.h"

@@ -1,5 +1,6 @@
 #include "driver/module_findings.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "base/format.h"

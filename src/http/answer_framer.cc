@@ -1,5 +1,6 @@
 #include "http/answer_framer.h"
 
+#include <fmt/format.h>
 #include <iterator>
 
 #include "base/format.h"

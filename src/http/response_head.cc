@@ -1,5 +1,6 @@
 #include "http/response_head.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <ctime>

@@ -1,5 +1,6 @@
 #include "http/server_core.h"
 
+#include <fmt/format.h>
 #include <exception>
 
 #include "base/log.h"

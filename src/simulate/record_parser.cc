@@ -1,5 +1,6 @@
 #include "simulate/record_parser.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,5 +1,6 @@
 #include "simulate/scenario.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <yaml-cpp/yaml.h>
 

@@ -1,5 +1,6 @@
 // Settings: what root may change. Each is written to the shared state, so that the next read, and every other
 // client, sees it; a reset takes the volatile ones back.
+#include <fmt/format.h>
 #include <nvml.h>
 
 #include "base/format.h"
