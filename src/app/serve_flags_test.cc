@@ -188,7 +188,7 @@ TEST(ServeFlags, RefusesWhatIsNotThereInOneLine) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"-tp", "2"},
                                                                  {"--pipeline_parallel_size=2"},
                                                                  {"--enable-lora"},
-                                                                 {"--speculative-config.method", "ngram"},
+                                                                 {"--speculative-config.method", "eagle"},
                                                                  {"--quantization", "awq"},
                                                                  {"--cpu-offload-gb", "4"},
                                                                  {"--tool-call-parser", "hermes"},
