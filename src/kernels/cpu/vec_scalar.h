@@ -140,6 +140,11 @@ inline I32x16 to_i32(F32x16 v) {
   for (int i = 0; i < 16; ++i) out.lane[i] = static_cast<int32_t>(__builtin_rintf(v.lane[i]));
   return out;
 }
+inline F32x16 load_i8(const int8_t* p) {
+  F32x16 v;
+  for (int i = 0; i < 16; ++i) v.lane[i] = static_cast<float>(p[i]);
+  return v;
+}
 inline void store_i8(int8_t* p, I32x16 v) {
   for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(v.lane[i]);
 }
