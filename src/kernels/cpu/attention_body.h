@@ -66,12 +66,18 @@ inline void add_values(const QueryBlock& block, const float (*weights)[kSpan], c
   for (int n = 0; n < kCount; ++n) {
     for (int i = 0; i < kParts; ++i) sums[n][i] = mul(load(block.state[n] + d + 16 * i), set(corrections[n]));
   }
-  for (int t = begin; t < end; ++t) {
-    F32x16 v[kParts];
-    for (int i = 0; i < kParts; ++i) v[i] = span.value(t, d + 16 * i);
-    for (int n = 0; n < kCount; ++n) {
-      const F32x16 weight = set(weights[n][t]);
-      for (int i = 0; i < kParts; ++i) sums[n][i] = fma(weight, v[i], sums[n][i]);
+  for (int tile = 0; tile < 2; ++tile) {
+    const int offset = tile * kKvTile;
+    const int from = begin > offset ? begin : offset;
+    const int to = end < offset + kKvTile ? end : offset + kKvTile;
+    const auto* row = span.value_tile(tile) + (from - offset) * span.dims + d;
+    for (int t = from; t < to; ++t, row += span.dims) {
+      F32x16 v[kParts];
+      for (int i = 0; i < kParts; ++i) v[i] = load_floats(row + 16 * i);
+      for (int n = 0; n < kCount; ++n) {
+        const F32x16 weight = set(weights[n][t]);
+        for (int i = 0; i < kParts; ++i) sums[n][i] = fma(weight, v[i], sums[n][i]);
+      }
     }
   }
   for (int n = 0; n < kCount; ++n) {

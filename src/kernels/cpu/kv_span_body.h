@@ -68,6 +68,16 @@ inline F32x16 load_value(const std::byte* row, DType dtype, int d) {
   }
 }
 
+inline F32x16 load_floats(const float* p) {
+  return load(p);
+}
+inline F32x16 load_floats(const uint16_t* p) {
+  return load_bf16(p);
+}
+inline F32x16 load_floats(const int8_t* p) {
+  return load_i8(p);
+}
+
 // A span's keys and values, unpacked once for many query blocks.
 template <bool kWithScales>
 struct UnpackedSpan {
@@ -83,7 +93,7 @@ struct UnpackedSpan {
     even = load(p);
     odd = load(p + 16);
   }
-  inline F32x16 value(int t, int d) const { return load(values + t * dims + d); }
+  inline const float* value_tile(int tile) const { return values + tile * kKvTile * dims; }
 };
 
 // The same where it lies: one query block alone is faster served without a copy.
@@ -96,7 +106,7 @@ struct Bf16Span {
   inline void key_pair(int tile, int d, F32x16& even, F32x16& odd) const {
     load_bf16_pairs(keys[tile] + d * 16, even, odd);
   }
-  inline F32x16 value(int t, int d) const { return load_bf16(values[t / 16] + t % 16 * dims + d); }
+  inline const uint16_t* value_tile(int tile) const { return values[tile]; }
 };
 
 struct Int8Span {
@@ -111,7 +121,7 @@ struct Int8Span {
     even = load_i8(keys[tile] + d * 16);
     odd = load_i8(keys[tile] + d * 16 + 16);
   }
-  inline F32x16 value(int t, int d) const { return load_i8(values[t / 16] + t % 16 * dims + d); }
+  inline const int8_t* value_tile(int tile) const { return values[tile]; }
 };
 
 // Positions [skipped, count) of a span are read. A tile outside of them may not be there: the other one
