@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 4;
+constexpr int kFloatRows = 1;
+constexpr int kFloatTiles = 1;
 constexpr int kInt8Tiles = 1;
 constexpr int kQueries = 2;
 

@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 16;
+constexpr int kFloatRows = 8;
+constexpr int kFloatTiles = 3;
 constexpr int kInt8Tiles = 2;
 constexpr int kQueries = 4;
 

@@ -11,9 +11,13 @@ struct U8x64 {
   uint8_t byte[64];
 };
 
-constexpr int kFloatChunk = 8;  // weights per row that linear_float holds in registers
-constexpr int kInt8Tiles = 1;   // tiles that linear_int8 multiplies at once
-constexpr int kQueries = 1;     // queries that attention keeps in registers at once
+// linear_float keeps kFloatChunk weights a row in registers, or with several tiles the sums of kFloatRows
+// rows.
+constexpr int kFloatChunk = 8;
+constexpr int kFloatRows = 1;
+constexpr int kFloatTiles = 1;
+constexpr int kInt8Tiles = 1;  // tiles that linear_int8 multiplies at once
+constexpr int kQueries = 1;    // queries that attention keeps in registers at once
 
 inline F32x16 set(float value) {
   F32x16 v;
