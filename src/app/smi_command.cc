@@ -15,6 +15,7 @@
 #include "smi/mig_report.h"
 #include "smi/monitor_columns.h"
 #include "smi/nvlink_report.h"
+#include "smi/p2p_matrix.h"
 #include "smi/query_report.h"
 #include "smi/summary_table.h"
 #include "smi/topology_matrix.h"
@@ -105,8 +106,23 @@ int run_main(const SmiOptions& options) {
               [&](const auto& machine) { return smi::summary_table(machine, session->style()); });
 }
 
+int run_p2p(const SmiOptions& options) {
+  const auto capability = smi::read_p2p_capability(options.p2p);
+  if (!capability) return invalid(capability.error());
+  const auto session = SmiSession::open(options);
+  if (!session) return session.error();
+  std::vector<unsigned> indices;
+  for (const driver::Gpu& gpu : session->gpus()) indices.push_back(gpu.index());
+  const auto statuses = smi::read_p2p(session->gpus(), *capability);
+  session->print(options.json ? smi::p2p_json(indices, statuses) : smi::p2p_matrix(indices, statuses));
+  return session->report_lost();
+}
+
 int run_topology(const SmiOptions& options) {
-  if (!options.matrix) return invalid({ErrorCode::kInvalidArgument, "topo needs -m, the matrix.", ""});
+  if (!options.p2p.empty()) return run_p2p(options);
+  if (!options.matrix)
+    return invalid(
+        {ErrorCode::kInvalidArgument, "topo needs -m, the matrix, or -p2p with a capability.", ""});
   const auto session = SmiSession::open(options);
   if (!session) return session.error();
   return show(

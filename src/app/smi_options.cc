@@ -134,8 +134,11 @@ FlagTable smi_flag_table(const std::string& program, const std::string& word, Sm
     return table;
   }
   add_choice(table, o);
-  if (word == "topo")
+  if (word == "topo") {
     add(flag("matrix", {"m"}, kShow, "", to_switch(&o.matrix), "how near GPUs and CPUs are"));
+    add(flag("p2p_matrix", {"p2p"}, kShow, "LETTER", to_text(&o.p2p),
+             "which GPUs reach each other's memory: r read, w write, n NVLink, a atomics, p PCIe"));
+  }
   if (word == "nvlink") {
     add(flag("status", {"s"}, kShow, "", to_switch(&o.status), "links and their speed"));
     add(flag("errorcounters", {"e"}, kShow, "", to_switch(&o.errors), "error counters of each link"));

@@ -39,6 +39,7 @@ struct SmiOptions {
   int delay_s = 1;
   // topo, nvlink, mig
   bool matrix = false, status = false, errors = false;
+  std::string p2p;  // topo -p2p: r, w, n, a, p
   bool gpu_instances = false, compute_instances = false, profiles = false;
   MigChanges mig;
 };

@@ -145,6 +145,15 @@ class Settings(unittest.TestCase):
         self.assertEqual(one.smi("-ac", "7000")[0], 2)
 
 
+class PeerToPeer(unittest.TestCase):
+    def test_who_reaches_whom(self):
+        code, text = machine("h100x2").smi("topo", "-p2p", "n")
+        self.assertEqual((code, text.splitlines()[:3]), (0, [" \tGPU0\tGPU1\t", " GPU0\tX\tOK\t", " GPU1\tOK\tX\t"]))
+        self.assertIn(" GPU0\tX\tNS\t", machine("t4x2").smi("topo", "-p2p", "n")[1])
+        self.assertEqual(json.loads(machine("h100x2").smi("topo", "-p2p", "r", "--json")[1])["gpus"][0]["p2p"], {"1": "OK"})
+        self.assertEqual(machine("h100x2").smi("topo", "-p2p", "z")[0], 2)
+
+
 class MigChanges(unittest.TestCase):
     def test_from_the_whole_gpu_to_instances_and_back(self):
         one = machine("h100x1")
