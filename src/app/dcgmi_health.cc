@@ -128,16 +128,14 @@ int fetch_watches(unsigned systems, bool json) {
 
 // One system's incidents: the worst of them, then the messages.
 BoxedRow system_row(std::span<const Incident> incidents) {
-  Health worst = Health::kPass;
-  std::string messages;
-  for (const Incident& incident : incidents) {
-    worst = std::max(worst, incident.health);
-    messages += format("{}{}", messages.empty() ? "" : ", ", incident.message);
-  }
   const auto systems = telemetry::health_systems();
-  const auto row = std::find_if(systems.begin(), systems.end(),
-                                [&](const auto& r) { return r.system == incidents.front().system; });
-  return {std::string(row->report), {std::string(telemetry::name_of(worst)), messages}, {}};
+  const auto system = std::find_if(systems.begin(), systems.end(),
+                                   [&](const auto& r) { return r.system == incidents.front().system; });
+  Health worst = Health::kPass;
+  for (const Incident& incident : incidents) worst = std::max(worst, incident.health);
+  BoxedRow row{std::string(system->report), {std::string(telemetry::name_of(worst))}, {}};
+  for (const Incident& incident : incidents) row.values.push_back(incident.message);
+  return row;
 }
 
 BoxedRow gpu_row(unsigned index, const std::vector<Incident>& incidents) {

@@ -132,6 +132,7 @@ Flag dcgmi_flag(std::string_view name, std::vector<std::string_view> aliases, st
   Flag row;
   row.name = name;
   row.aliases = std::move(aliases);
+  row.group = "Flags";
   row.takes = value.empty() ? Takes::kNothing : Takes::kValue;
   row.value_name = value;
   row.set = std::move(set);

@@ -67,9 +67,7 @@ class Listener {
 
   void look_for_xids() {
     if (sampler_.xids() == nullptr) return;
-    const auto events = sampler_.xids()->since({});
-    for (; told_ < events.size(); ++told_)
-      tell(watch_.look_at(std::vector<telemetry::XidEvent>{events[told_]}));
+    tell(watch_.look_at(sampler_.xids()->fresh(told_)));
   }
 
   void look_at_sample() {
@@ -125,7 +123,7 @@ class Listener {
   telemetry::PolicyWatch watch_;
   telemetry::GpuSampler sampler_;
   std::int64_t began_us_ = microseconds_now();
-  size_t told_ = 0;  // XIDs
+  std::uint64_t told_ = 0;  // XIDs
   std::set<std::pair<unsigned, std::int64_t>> injected_xids_;
 };
 

@@ -113,7 +113,7 @@ const std::array kFamilies = {
     LinkFamily{"NVLINK_CRC_FLIT_ERROR_COUNT_",
                "NVLINK_CRC_FLIT_ERROR_",
                "nvlink_flit_crc_error_count",
-               "NFE",
+               "NFEL",
                {400, 451, 406, 481},
                409,
                "",
@@ -124,7 +124,7 @@ const std::array kFamilies = {
     LinkFamily{"NVLINK_CRC_DATA_ERROR_COUNT_",
                "NVLINK_CRC_DATA_ERROR_",
                "nvlink_data_crc_error_count",
-               "NDE",
+               "NDEL",
                {410, 457, 416, 484},
                419,
                "",
@@ -135,7 +135,7 @@ const std::array kFamilies = {
     LinkFamily{"NVLINK_REPLAY_ERROR_COUNT_",
                "NVLINK_REPLAY_ERROR_",
                "nvlink_replay_error_count",
-               "NRE",
+               "NREL",
                {420, 463, 426, 487},
                429,
                "",
@@ -146,7 +146,7 @@ const std::array kFamilies = {
     LinkFamily{"NVLINK_RECOVERY_ERROR_COUNT_",
                "NVLINK_RECOVERY_ERROR_",
                "nvlink_recovery_error_count",
-               "NRC",
+               "NRCL",
                {430, 469, 436, 491},
                439,
                "",
@@ -157,7 +157,7 @@ const std::array kFamilies = {
     LinkFamily{"NVLINK_BANDWIDTH_",
                "NVLINK_THROUGHPUT_",
                "nvlink_bandwidth",
-               "NBW",
+               "NBWL",
                {440, 475, 446, 494},
                449,
                "MB/s",
@@ -205,9 +205,9 @@ void add_family(const LinkFamily& family, FieldRows& rows) {
   for (unsigned link = 0; link < kLinks; ++link) {
     const std::string number = std::to_string(link);
     rows.push_back({id_of_link(family, link), kept(old_name + "L" + number),
-                    kept(new_name + "L" + number + end), kept(tag + "_l" + number),
-                    kept(column + "L" + number), family.unit, kInteger, family.kind, kGpu,
-                    driver::kNvLinkSection, family.one, family.help, 10, 0, link});
+                    kept(new_name + "L" + number + end), kept(tag + "_l" + number), kept(column + number),
+                    family.unit, kInteger, family.kind, kGpu, driver::kNvLinkSection, family.one, family.help,
+                    10, 0, link});
   }
   rows.push_back({family.total_id, kept(old_name + "TOTAL"), kept(new_name + "TOTAL"), kept(tag + "_total"),
                   kept(column + "T"), family.unit, kInteger, family.kind, kGpu, driver::kNvLinkSection,

@@ -1,5 +1,6 @@
 #include "telemetry/xid_watch.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -28,7 +29,8 @@ struct XidWatch::State {
   std::set<unsigned> listening;
   std::map<unsigned, XidEvent> last;
   std::map<unsigned, std::map<unsigned, std::uint64_t>> counts;
-  std::deque<XidEvent> events;
+  std::deque<XidEvent> events;  // the last ones
+  std::uint64_t noted = 0;      // all there ever were
   std::thread thread;
 
   void note(const driver::NvmlEvent& event) {
@@ -38,6 +40,7 @@ struct XidWatch::State {
     last[event.gpu] = xid;
     ++counts[event.gpu][xid.xid];
     events.push_back(xid);
+    ++noted;
     if (events.size() > kKept) events.pop_front();
   }
 
@@ -109,6 +112,13 @@ std::vector<XidEvent> XidWatch::since(std::chrono::system_clock::time_point time
     if (event.time >= time) out.push_back(event);
   }
   return out;
+}
+
+std::vector<XidEvent> XidWatch::fresh(std::uint64_t& seen) const {
+  std::lock_guard lock(state_->mutex);
+  const std::uint64_t wanted = std::min<std::uint64_t>(state_->noted - seen, state_->events.size());
+  seen = state_->noted;
+  return {state_->events.end() - static_cast<std::ptrdiff_t>(wanted), state_->events.end()};
 }
 
 }  // namespace pagoda::telemetry

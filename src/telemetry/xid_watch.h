@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,8 @@ class XidWatch {
   std::map<unsigned, std::uint64_t> counts(unsigned gpu) const;
   // Those that are not older, of all GPUs, oldest first; the last thousands at most.
   std::vector<XidEvent> since(std::chrono::system_clock::time_point time) const;
+  // Those that came after the first `seen` ones; counts them into `seen`. Begin with 0.
+  std::vector<XidEvent> fresh(std::uint64_t& seen) const;
 
  private:
   struct State;
