@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/subprocess.h"
 #include "container/cdi_generate.h"
+#include "container/gpu_search.h"
 #include "container/runtime_configuration.h"
 #include "container/toolkit_config.h"
 #include "container/toolkit_links.h"
@@ -81,7 +82,8 @@ Status write_spec(const ToolkitInstall& options) {
   PAGODA_ASSIGN(const auto root, driver::HostRoot::open(options.root.empty() ? "/" : options.root));
   CdiGeneration how;
   how.hook_path = container_hook_path();
-  const auto spec = generate_cdi_spec(root, root, gpus_in_proc(root), how);
+  PAGODA_ASSIGN(const auto found, find_gpus(root, root, GpuSource::kAuto));
+  const auto spec = generate_cdi_spec(root, root, found.gpus, how);
   if (!spec) {
     fmt::print("no CDI spec: {}\n", spec.error().message);
     return {};
