@@ -1,6 +1,9 @@
 # pagoda-grpc: a program of its own for what is spoken by gRPC, so that pagoda links none of it. Debian's static archives
 # are for programs only (not position-independent enough for a shared object). Without libgrpc++-dev and
 # protobuf-compiler-grpc it is left out, and pagoda says so when it is asked for.
+if(PAGODA_SANITIZE)  # Abseil's headers look otherwise to a sanitizer than its archives were built
+  return()
+endif()
 find_program(PAGODA_PROTOC protoc)
 find_program(PAGODA_GRPC_PLUGIN grpc_cpp_plugin)
 find_library(PAGODA_GRPC NAMES libgrpc++_unsecure.a)

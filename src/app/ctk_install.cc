@@ -61,14 +61,15 @@ void step(const ToolkitInstall& options, const std::string& text) {
 }
 
 Status link_programs(const ToolkitInstall& options) {
-  const auto plan = plan_links(options.place(options.folder), own_program(), options.force);
+  const auto plan = plan_links(options.root, options.folder, own_program(), options.force);
   for (const auto& row : plan) {
     if (row.is_there) continue;
     if (!row.obstacle.empty() && row.diverted_to.empty()) break;  // make_links says it
-    if (!row.diverted_to.empty()) step(options, format("put {} aside as {}", row.link, row.diverted_to));
-    step(options, format("link {} -> {}", row.link, row.target));
+    if (!row.diverted_to.empty())
+      step(options, format("put {} aside as {}", options.place(row.link), row.diverted_to));
+    step(options, format("link {} -> {}", options.place(row.link), row.target));
   }
-  return options.dry_run ? Status{} : make_links(plan);
+  return options.dry_run ? Status{} : make_links(options.root, plan);
 }
 
 Status write_config(const ToolkitInstall& options) {
@@ -156,7 +157,7 @@ Status uninstall(const ToolkitInstall& options) {
     step(options, format("remove the links in {}", options.place(options.folder)));
     return {};
   }
-  PAGODA_ASSIGN(const auto done, remove_links(options.place(options.folder), own_program()));
+  PAGODA_ASSIGN(const auto done, remove_links(options.root, options.folder, own_program()));
   for (const auto& line : done) fmt::print("{}\n", line);
   return restart_engines(options, engines);
 }
