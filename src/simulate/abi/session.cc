@@ -1,9 +1,27 @@
 #include "simulate/abi/session.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/format.h"
+
 namespace pagoda::simulate {
+namespace {
+
+std::vector<unsigned> visible_gpus(Machine& machine) {
+  const char* nodes = std::getenv("PAGODA_SIMULATE_NODES");
+  const bool all = nodes == nullptr || *nodes == '\0';
+  std::vector<unsigned> visible;
+  for (unsigned gpu = 0; gpu < machine.gpu_count(); ++gpu) {
+    const auto minor = static_cast<unsigned>(machine.value({gpu}, "minor_number").number);
+    if (all || access(format("{}/nvidia{}", nodes, minor).c_str(), F_OK) == 0) visible.push_back(gpu);
+  }
+  return visible;
+}
+
+}  // namespace
 
 Session& Session::instance() {
   static auto* session = new Session;  // never destroyed: a client's thread may still be in a call at exit
@@ -21,6 +39,7 @@ nvmlReturn_t Session::load() {
     load_code_ = NVML_ERROR_UNKNOWN;
   } else {
     machine_ = std::move(*machine);
+    visible_ = visible_gpus(*machine_);
   }
   return load_code_;
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "simulate/machine.h"
 
@@ -27,6 +28,11 @@ class Session {
   // Before the first init() too (nvmlSystemGetNVMLVersion); null where no scenario could be loaded.
   Machine* machine_if_any();
 
+  // The GPUs that this process sees, by NVML's index. All of the scenario; with PAGODA_SIMULATE_NODES=FOLDER
+  // those that have their node FOLDER/nvidiaMINOR, as in a container the real library sees those that it can
+  // open.
+  const std::vector<unsigned>& visible() const { return visible_; }
+
   // Handles live as long as the process: a client may keep one over a shutdown, as with the real library.
   nvmlDevice_t handle(unsigned gpu, int mig = Device::kWhole);
   // Null for what is no handle of ours.
@@ -38,6 +44,7 @@ class Session {
   int count_ = 0;
   nvmlReturn_t load_code_ = NVML_SUCCESS;
   std::unique_ptr<Machine> machine_;
+  std::vector<unsigned> visible_;  // indices in the scenario
   std::deque<Device> devices_;
 };
 
