@@ -150,9 +150,29 @@ FlagRows log_rows(ServeOptions& o) {
   };
 }
 
+FlagRows speculation_rows(ServeOptions& options) {
+  SpeculationOptions& o = options.speculation;
+  return {
+      works(
+          "speculative-config", kJson, "JSON", to_speculation(&o),
+          "guess tokens and check several in a step; answers stay the same. "
+          R"({"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_min": 2, "prompt_lookup_max": 5, )"
+          R"("disable_by_batch_size": 8})"),
+      works("speculative-model", kValue, "NAME", to_speculative_model(&o),
+            "[ngram]: as --speculative-config"),
+      works("num-speculative-tokens", kValue, "N", to_optional_integer(&o.tokens, {1, 64}),
+            "most guesses in one step"),
+      works("ngram-prompt-lookup-min", kValue, "N", to_optional_integer(&o.shortest, {1, 64}),
+            "as in --speculative-config"),
+      works("ngram-prompt-lookup-max", kValue, "N", to_optional_integer(&o.longest, {1, 64}),
+            "as in --speculative-config"),
+      works("speculative-disable-by-batch-size", kValue, "N",
+            to_optional_integer(&o.most_running, {0, 1 << 20}), "as in --speculative-config"),
+  };
+}
+
 FlagRows feature_rows() {
   constexpr std::string_view kAdapters = "LoRA adapters are not in this version yet";
-  constexpr std::string_view kSpeculation = "speculative decoding is not in this version yet";
   constexpr std::string_view kNoCompiler = "nothing is compiled at run time";
   return {
       not_yet("enable-lora", kSwitch, kAdapters),
@@ -163,9 +183,6 @@ FlagRows feature_rows() {
       no_effect("lora-dtype", kValue, kAdapters),
       no_effect("fully-sharded-loras", kSwitch, kAdapters),
       not_yet("enable-prompt-adapter", kSwitch, "prompt adapters are not in this version yet"),
-      not_yet("speculative-config", kJson, kSpeculation),
-      not_yet("speculative-model", kValue, kSpeculation),
-      not_yet("num-speculative-tokens", kValue, kSpeculation),
       also({"O", "optimization-level", "cc"}, no_effect("compilation-config", kJson, kNoCompiler)),
   };
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/speculation_options.h"
 #include "base/log.h"
 #include "http/server.h"
 #include "tensor/dtype.h"
@@ -62,6 +63,7 @@ struct ServeOptions {
   int64_t max_num_batched_tokens = 512;  // of one step: how long running answers wait for new prompts
   int max_queued_requests = 0;           // 0: 16 × max_num_seqs
   QueueOrder queue_order = QueueOrder::kFirstComeFirstServed;
+  SpeculationOptions speculation;
 
   // Log.
   log::Level log_level = log::Level::kInfo;
