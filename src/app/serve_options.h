@@ -54,7 +54,7 @@ struct ServeOptions {
   double memory_utilization = 0.9;      // share of the device's available memory, (0, 1]
   int64_t kv_cache_bytes = 0;           // overrides memory_utilization; 0: derived
   int64_t blocks_override = 0;          // overrides both; 0: derived
-  std::optional<DType> kv_cache_dtype;  // kBF16, kF32; absent: follows dtype
+  std::optional<DType> kv_cache_dtype;  // kBF16, kF32, kI8; absent: follows dtype
   double swap_space_gib = 0;
   bool prefix_caching = true;
 
