@@ -9,6 +9,7 @@
 #include "app/chat.h"
 #include "app/container_runtime_command.h"
 #include "app/ctk_command.h"
+#include "app/dcgmi_command.h"
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
 #include "app/nearest.h"
@@ -41,6 +42,8 @@ constexpr std::array kSubcommands = {
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
+    Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,
+               run_dcgmi_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
                run_driver_command},
@@ -50,7 +53,6 @@ constexpr std::array kSubcommands = {
                run_simulate_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
-    Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
     Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
