@@ -255,9 +255,10 @@ void add_other_flags(std::vector<Flag>& flags) {
   add(no_effect("dump-compression", kNothing, "dumps are not in this version"));
   add(no_effect("disable-startup-validate", kNothing,
                 "nothing but NVML is needed, and nothing else validated"));
-  add(no_effect("enable-gpu-bind-unbind-watch", kNothing, "GPUs that come and go are noticed always"));
+  add(no_effect("enable-gpu-bind-unbind-watch", kNothing,
+                "a GPU that comes back is noticed always; one that is new needs a restart"));
   add(no_effect("gpu-bind-unbind-poll-interval", kValue,
-                "GPUs that come and go are noticed at each collection"));
+                "a GPU that comes back is noticed at each collection"));
 }
 
 // `--flag=value` for each variable that is set; an empty one counts as not set.

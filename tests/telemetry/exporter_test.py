@@ -153,6 +153,19 @@ class Settings(unittest.TestCase):
             one.wait_for(lambda: "the fields stay as they were" in one.log_text(), "the refusal")
             self.assertTrue(one.samples("DCGM_FI_DEV_FB_USED"))
 
+    def test_health_status(self):
+        file = counters("DCGM_EXP_GPU_HEALTH_STATUS, gauge, Health.\n")
+        with exporter("h100x2", "-f", file.name) as one:
+            self.assertEqual(sorted((labels["health_watch"], value) for labels, value in one.samples("DCGM_EXP_GPU_HEALTH_STATUS", gpu="0")),
+                             [(system, 0) for system in ("DRIVER", "INFOROM", "MEM", "NVLINK", "PCIE", "POWER", "THERMAL")])
+            one.simulate("--set", "1.remapped_rows.failure=1", "--set", "0.clocks.event_reasons=0x80")
+            one.wait_for(lambda: one.value("DCGM_EXP_GPU_HEALTH_STATUS", gpu="1", health_watch="MEM") == 20, "the failure")
+            self.assertEqual(one.value("DCGM_EXP_GPU_HEALTH_STATUS", gpu="0", health_watch="POWER"), 10)
+            self.assertEqual(one.value("DCGM_EXP_GPU_HEALTH_STATUS", gpu="1", health_watch="PCIE", health_error_code="DCGM_FR_OK"), 0)
+            one.simulate("--set", "1.lost=1")  # what cannot be read is not called well
+            one.wait_for(lambda: {labels["health_watch"] for labels, _ in one.samples("DCGM_EXP_GPU_HEALTH_STATUS", gpu="1")} == {"DRIVER"},
+                         "the loss")
+
     def test_jobs(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "1").write_text("4711\n4712\n")
@@ -268,4 +281,4 @@ class Faults(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
