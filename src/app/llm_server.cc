@@ -166,6 +166,7 @@ Status LlmServer::start_engine() {
   config.max_model_len = plan_.max_model_len;
   config.max_num_seqs = options_.max_num_seqs;
   config.max_num_batched_tokens = static_cast<int>(options_.max_num_batched_tokens);
+  config.long_prefill_token_threshold = static_cast<int>(options_.long_prefill_token_threshold);
   config.max_queued_requests = options_.max_queued_requests;
   config.policy = options_.queue_order == QueueOrder::kPriority ? engine::SchedulingPolicy::kPriority
                                                                 : engine::SchedulingPolicy::kFcfs;

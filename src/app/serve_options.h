@@ -60,8 +60,9 @@ struct ServeOptions {
 
   // Scheduling.
   int max_num_seqs = 256;
-  int64_t max_num_batched_tokens = 512;  // of one step: how long running answers wait for new prompts
-  int max_queued_requests = 0;           // 0: 16 × max_num_seqs
+  int64_t max_num_batched_tokens = 512;      // of one step: how long running answers wait for new prompts
+  int64_t long_prefill_token_threshold = 0;  // most of one prompt in a step; 0: no such bound
+  int max_queued_requests = 0;               // 0: 16 × max_num_seqs
   QueueOrder queue_order = QueueOrder::kFirstComeFirstServed;
   SpeculationOptions speculation;
 
