@@ -10,8 +10,10 @@
 #include "app/container_runtime_command.h"
 #include "app/ctk_command.h"
 #include "app/dcgmi_command.h"
+#include "app/device_plugin_command.h"
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
+#include "app/exporter_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/serve_command.h"
@@ -44,16 +46,19 @@ constexpr std::array kSubcommands = {
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,
                run_dcgmi_command},
+    Subcommand{"exporter", "GPU metrics for Prometheus: a drop-in for dcgm-exporter", kExporter,
+               run_exporter_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
                run_driver_command},
     Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, run_ctk_command},
     Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, run_container_runtime_command},
+    Subcommand{"device-plugin", "Kubernetes: GPUs and MIG devices for the kubelet", Names{},
+               run_device_plugin_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
-    Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 
