@@ -74,7 +74,7 @@ TEST(Subcommands, WhatIsNotThereSaysSoInOneLine) {
   const std::string text = stderr_of({"pagoda", "dcgmi"}, kExitUsage);
   EXPECT_THAT(text, HasSubstr("dcgmi (a drop-in for dcgmi) is not in version"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
-  EXPECT_THAT(stderr_of({"pagoda", "help", "plan"}, kExitUsage), HasSubstr("not in version"));
+  EXPECT_THAT(stderr_of({"pagoda", "help", "quantize"}, kExitUsage), HasSubstr("not in version"));
 }
 
 TEST(Subcommands, ATypingErrorGetsTheNearest) {
