@@ -14,8 +14,9 @@
 namespace pagoda::app {
 namespace {
 
-constexpr size_t kReadBytes = size_t{128} << 20;  // past every cache of the last level
-constexpr int kRepeats = 3;
+constexpr size_t kReadBytes = size_t{64} << 20;  // past every cache of the last level
+// Each takes a few milliseconds: on a busy machine some are left alone.
+constexpr int kRepeats = 16;
 constexpr int64_t kMatrixBytes = int64_t{48} << 20;
 constexpr int kManyRows = 32;
 

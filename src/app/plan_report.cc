@@ -101,7 +101,7 @@ class TextReport {
     const bool counted = d.weight_bytes.has_value();
     std::string words(d.scheme.summary);
     if (counted) words = d.device.kind == DeviceKind::kCpu ? "as the engine packs them" : "as stored";
-    if (d.split.tensor * d.split.pipeline > 1) words += ", the fullest device's share";
+    if (d.split.tensor * d.split.pipeline > 1) words += "; the fullest device's share";
     return words;
   }
 

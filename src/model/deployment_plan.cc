@@ -61,15 +61,15 @@ DecodeSpeed decode_speed(const DeploymentPlan& plan) {
   const Deployment& d = plan.deployment;
   DecodeSpeed speed;
   if (d.device.memory_bandwidth <= 0) return speed;
-  const double bandwidth = d.device.memory_bandwidth * d.split.tensor;
+  // A token passes all stages of a pipeline, one after the other; latent KV is read whole on every device.
+  const KvLayout layout = share_of_device(d.facts, {d.split.tensor, 1, 1}).kv;
   const double counted = static_cast<double>(weights_of_device(d)) /
                          static_cast<double>(weight_bytes_of_device(d.facts, d.scheme, d.split));
   const auto step_s = [&](double streams, double tokens) {
-    const KvLayout layout = kv_layout(d.facts);
     const double kv =
         static_cast<double>(kv_bytes_of_sequence(layout, d.serving.kv_dtype, static_cast<int64_t>(tokens)));
-    const double weights = weight_bytes_read(d.facts, d.scheme, streams) * counted;
-    return (weights + streams * kv) / bandwidth + plan.parallel_cost.seconds_per_token;
+    const double weights = weight_bytes_read(d.facts, d.scheme, streams) * counted / d.split.tensor;
+    return (weights + streams * kv) / d.device.memory_bandwidth + plan.parallel_cost.seconds_per_token;
   };
   speed.one_stream = 1 / step_s(1, 1);
   speed.streams = std::min<double>(d.serving.max_num_seqs, std::max(1.0, plan.sequences / d.split.data));

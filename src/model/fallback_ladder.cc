@@ -108,7 +108,11 @@ Rung swap(const DeploymentPlan& asked, const LadderFacts& facts) {
   if (asked.verdict == Verdict::kInUse) d.serving.utilization = std::floor(free_share * 100) / 100;
   const std::string utilization = format("{:.2f}", d.serving.utilization);
   d.sequences_wanted = false;  // the rest waits in swap space
-  Rung rung = rung_of(RungKind::kSwap, "less memory with swap space", d, {});
+  Rung rung =
+      rung_of(RungKind::kSwap,
+              asked.verdict == Verdict::kFitsFewer ? "--swap-space for the sequences that wait"
+                                                   : "a lower --gpu-memory-utilization with --swap-space",
+              d, {});
   if (!rung.helps) {
     rung.outcome = "does not help: a sequence that computes is not in swap space, and " + rung.outcome;
     if (asked.least_utilization > d.serving.utilization)

@@ -11,10 +11,11 @@ constexpr int64_t kCudaContext = 550 * kMiB;
 constexpr int64_t kCommunicator = 300 * kMiB;
 constexpr int64_t kGraphsPerLayer = 10 * kMiB;
 
-// Resident memory of `pagoda serve` beyond what it plans for (measured, Release build): the program and its
-// threads, and per word of the vocabulary the tokenizer's tables.
-constexpr int64_t kProgram = 22 * kMiB;
-constexpr int64_t kPerWord = 400;
+// Resident memory of `pagoda serve` beyond weights, KV and activations (measured by tests/plan, Release
+// build): the program and its threads, and per word of the vocabulary the tokenizer's tables: 45 bytes for
+// byte-level BPE, 220 for SentencePiece-style models.
+constexpr int64_t kProgram = 14 * kMiB;
+constexpr int64_t kPerWord = 200;
 
 }  // namespace
 

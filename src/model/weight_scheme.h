@@ -11,7 +11,7 @@ struct WeightScheme {
   double linear_bits = 16;     // of the layers' matrices
   double embedding_bits = 16;  // of embedding and output layer
   double attention_bits = 16;  // of attention, where only experts or the feed-forward are narrow
-  std::string_view summary;    // what it is, for people
+  std::string_view summary = "16-bit weights";  // what it is, for people
 };
 
 // Group sizes are the usual ones: 128 for AWQ and GPTQ, 32 for blocks of GGUF.
