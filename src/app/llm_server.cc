@@ -153,9 +153,12 @@ Status LlmServer::start_engine() {
   config.prefix_caching = options_.prefix_caching;
   config.end_tokens = tokenizer_->end_tokens();
   config.seed = options_.seed;
+  config.draft_tokens = options_.speculation.tokens.value_or(4);
+  config.draft_most_running = options_.speculation.most_running.value_or(8);
   const engine::KvSizes sizes{plan_.kv_dtype, options_.block_size, plan_.memory.blocks, plan_.swap_blocks};
   engine_ = engine::Engine::start(std::move(config),
-                                  std::make_unique<engine::BatchRunner>(std::move(model_), sizes));
+                                  std::make_unique<engine::BatchRunner>(std::move(model_), sizes),
+                                  make_drafter(options_.speculation));
   return {};
 }
 
