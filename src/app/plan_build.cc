@@ -26,7 +26,7 @@ Unexpected invalid(std::string message, std::string flag) {
 void choose_weights(const PlanOptions& options, const PlannedModel& model, model::Deployment& d) {
   const bool gpu = d.device.kind == DeviceKind::kCuda;
   d.scheme = model.facts.scheme;
-  d.weight_bytes = gpu ? model.stored_bytes : model.packed_bytes;
+  d.weight_bytes = gpu || !model.packed_bytes ? model.stored_bytes : model.packed_bytes;
   if (!options.quantization.empty() && options.quantization != model.facts.scheme.name) {
     d.scheme = *model::find_weight_scheme(options.quantization);
     d.weight_bytes.reset();

@@ -15,9 +15,11 @@ struct KvType {
   std::string_view name;
   DType dtype;
 };
+// FP8 has no element type of its own here: a type of one byte without scales has its size.
+constexpr DType kOneByte = DType::kQ8_0;
 constexpr std::array kKvTypes = {
-    KvType{"bfloat16", DType::kBF16}, KvType{"float16", DType::kF16}, KvType{"float32", DType::kF32},
-    KvType{"fp8", DType::kI8},        KvType{"fp8_e4m3", DType::kI8}, KvType{"fp8_e5m2", DType::kI8},
+    KvType{"bfloat16", DType::kBF16}, KvType{"float16", DType::kBF16}, KvType{"float32", DType::kF32},
+    KvType{"fp8", kOneByte},          KvType{"fp8_e4m3", kOneByte},    KvType{"fp8_e5m2", kOneByte},
     KvType{"int8", DType::kI8},
 };
 

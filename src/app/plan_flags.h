@@ -34,7 +34,7 @@ struct PlanOptions {
 
 FlagTable plan_flag_table(PlanOptions& options, const std::string& program);
 
-// Bytes of a number of the KV cache are those of the DType; FP8 has the size of kI8.
-std::optional<DType> kv_dtype_named(std::string_view name);  // of "auto": nullopt
+// A type of the size that --kv-cache-dtype's has, scales included; of "auto": nullopt.
+std::optional<DType> kv_dtype_named(std::string_view name);
 
 }  // namespace pagoda::app

@@ -38,7 +38,9 @@ ServeFlags flags_of(const ServeOptions& options) {
     flags.emplace_back("kv-cache-memory-bytes", std::to_string(options.kv_cache_bytes));
   if (options.dtype) flags.emplace_back("dtype", *options.dtype == DType::kF32 ? "float32" : "bfloat16");
   if (options.kv_cache_dtype)
-    flags.emplace_back("kv-cache-dtype", *options.kv_cache_dtype == DType::kF32 ? "float32" : "bfloat16");
+    flags.emplace_back("kv-cache-dtype", *options.kv_cache_dtype == DType::kF32  ? "float32"
+                                         : *options.kv_cache_dtype == DType::kI8 ? "int8"
+                                                                                 : "bfloat16");
   if (options.swap_space_gib > 0) flags.emplace_back("swap-space", format("{}", options.swap_space_gib));
   return flags;
 }

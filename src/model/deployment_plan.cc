@@ -40,18 +40,10 @@ void add_other(DeploymentPlan& plan) {
   plan.state_bytes = saturating_product(d.facts.state_bytes / ranks, d.serving.max_num_seqs);
 }
 
-// What will be taken: the whole share, unless KV's size is given by hand.
-int64_t taken_bytes(const DeploymentPlan& plan) {
-  const MemoryPlan& memory = plan.memory;
-  return plan.deployment.serving.kv_cache_bytes > 0
-             ? memory.weights + memory.activations + memory.other + memory.kv
-             : memory.budget;
-}
-
 Verdict judge(const DeploymentPlan& plan) {
   const Deployment& d = plan.deployment;
   if (!plan.need.fits()) return Verdict::kDoesNotFit;
-  if (taken_bytes(plan) > d.device.free_bytes()) return Verdict::kInUse;
+  if (plan.taken_bytes() > d.device.free_bytes()) return Verdict::kInUse;
   if (d.sequences_wanted && plan.sequences < d.serving.max_num_seqs) return Verdict::kFitsFewer;
   return Verdict::kFits;
 }
@@ -79,6 +71,12 @@ DecodeSpeed decode_speed(const DeploymentPlan& plan) {
 }
 
 }  // namespace
+
+int64_t DeploymentPlan::taken_bytes() const {
+  return deployment.serving.kv_cache_bytes > 0
+             ? memory.weights + memory.activations + memory.other + memory.kv
+             : memory.budget;
+}
 
 Result<DeploymentPlan> plan_deployment(Deployment deployment) {
   PAGODA_TRY(check_facts(deployment.facts));

@@ -58,6 +58,8 @@ struct DeploymentPlan {
   TensorParallelCost parallel_cost;
 
   bool fits() const { return verdict == Verdict::kFits; }
+  // Of one device: its whole share, unless KV's size is given by hand.
+  int64_t taken_bytes() const;
 };
 
 // kInvalidArgument when the model cannot be split so or was not made for such a length.

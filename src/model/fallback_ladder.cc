@@ -120,6 +120,14 @@ Rung swap(const DeploymentPlan& asked, const LadderFacts& facts) {
     return rung;
   }
   rung.plan.deployment.swap_gib = swap_gib_for(rung.plan);
+  const auto swap_bytes = static_cast<int64_t>(rung.plan.deployment.swap_gib * kGiB);
+  if (d.device.kind == DeviceKind::kCpu && rung.plan.taken_bytes() + swap_bytes > d.device.free_bytes()) {
+    rung.helps = false;
+    rung.outcome =
+        format("does not help: a CPU's swap space lies in the same memory, and {} more are not there",
+               bytes_text(rung.plan.taken_bytes() + swap_bytes - d.device.free_bytes()));
+    return rung;
+  }
   if (asked.verdict == Verdict::kInUse) rung.flags.emplace_back("gpu-memory-utilization", utilization);
   rung.flags.emplace_back("swap-space", format("{:.0f}", rung.plan.deployment.swap_gib));
   const int wanted = d.serving.max_num_seqs;

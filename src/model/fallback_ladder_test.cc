@@ -89,6 +89,25 @@ TEST(FallbackLadder, SwapHelpsWhereSequencesWait) {
   EXPECT_THAT(swap.outcome, HasSubstr("times as long"));
 }
 
+// A CPU has no other memory to swap to.
+TEST(FallbackLadder, ACpuSwapsWithinItsOwnMemory) {
+  Deployment d;
+  d.facts = *facts_of_known_model("SmolLM2-135M");
+  d.scheme = d.facts.scheme;
+  d.device.memory_bytes = int64_t{2} << 30;
+  d.serving.max_model_len = 8192;
+  d.serving.max_num_seqs = 32;
+  d.serving.max_num_batched_tokens = 512;
+  d.sequences_wanted = true;
+  const auto swap_of = [](const Deployment& asked) {
+    return rung(fallback_ladder(*plan_deployment(asked), {kCards, {}, false}), RungKind::kSwap);
+  };
+  EXPECT_THAT(swap_of(d).outcome, HasSubstr("lies in the same memory"));
+  d.device.memory_bytes = int64_t{32} << 30;
+  d.serving.kv_cache_bytes = int64_t{1} << 30;
+  EXPECT_TRUE(swap_of(d).helps) << swap_of(d).outcome;
+}
+
 TEST(FallbackLadder, LessMemoryWhereOthersHoldSome) {
   DeviceFacts busy = card("small", 24576, 900);
   busy.in_use_bytes = int64_t{5} << 30;

@@ -107,7 +107,8 @@ TEST(KnownModels, KvAtTheNativeContext) {
   EXPECT_NEAR(gib("Qwen3-0.6B"), 4.38, 0.005);
   EXPECT_NEAR(gib("Llama-3.1-8B"), 16.0, 0.005);
   EXPECT_EQ(kv_bytes_per_token(kv_layout(known("Llama-3.1-8B")), DType::kBF16), 128 * 1024);
-  EXPECT_EQ(kv_bytes_per_token(kv_layout(known("Llama-3.1-8B")), DType::kI8), 64 * 1024);  // FP8
+  // Codes of one byte, and a scale for each token and head.
+  EXPECT_EQ(kv_bytes_per_token(kv_layout(known("Llama-3.1-8B")), DType::kI8), 66 * 1024);
   // Half of gpt-oss's layers see 128 tokens; a quarter of Qwen3-Next's keep KV at all.
   EXPECT_EQ(kv_layout(known("gpt-oss-20b"))[1].window, 128);
   EXPECT_EQ(kv_layout(known("gpt-oss-20b"))[1].layers.size(), 12u);

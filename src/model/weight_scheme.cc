@@ -23,9 +23,9 @@ constexpr std::array kSchemes = {
     WeightScheme{"bitsandbytes", 4.5, 16, 4.5, "nf4 in blocks of 64, embedding in 16 bits"},
     WeightScheme{"bitsandbytes-int8", 8, 16, 8, "int8 per channel, embedding in 16 bits"},
     WeightScheme{"mxfp4", 4.25, 16, 16, "experts in MXFP4, the rest in 16 bits"},
-    // Made at load: every matrix, in the blocks of GGUF's Q8_0 and Q4_0.
+    // Made at load, in the blocks of GGUF's Q8_0 and Q4_0; embedding and output layer in 8 bits.
     WeightScheme{"int8", 8.5, 8.5, 8.5, "8-bit made at load, blocks of 32"},
-    WeightScheme{"int4", 4.5, 4.5, 4.5, "4-bit made at load, blocks of 32"},
+    WeightScheme{"int4", 4.5, 8.5, 4.5, "4-bit made at load, blocks of 32"},
 };
 
 }  // namespace
