@@ -164,9 +164,9 @@ FlagRows speculation_rows(ServeOptions& options) {
           "speculative-config", kJson, "JSON", to_speculation(&o),
           "guess tokens and check several in a step; answers stay the same. "
           R"({"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_min": 2, "prompt_lookup_max": 5, )"
-          R"("disable_by_batch_size": 8})"),
+          R"("disable_by_batch_size": 8}, or {"model": MODEL} of the same family that guesses)"),
       works("speculative-model", kValue, "NAME", to_speculative_model(&o),
-            "[ngram]: as --speculative-config"),
+            "[ngram], or a small model of the same family: as --speculative-config"),
       works("num-speculative-tokens", kValue, "N", to_optional_integer(&o.tokens, {1, 64}),
             "most guesses in one step"),
       works("ngram-prompt-lookup-min", kValue, "N", to_optional_integer(&o.shortest, {1, 64}),

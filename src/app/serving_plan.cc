@@ -11,8 +11,8 @@ namespace {
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
 // What `pagoda serve` takes beside the model (model/runtime_footprint.h).
-int64_t other_bytes(const model::ModelConfig& config) {
-  return model::runtime_bytes(DeviceKind::kCpu, config, 1);
+int64_t other_bytes(const model::ModelConfig& config, const ServingFacts& facts) {
+  return facts.other_bytes + model::runtime_bytes(DeviceKind::kCpu, config, 1);
 }
 
 // The wanted length, the model's own where none is, or the longest that fits where that is asked for.
@@ -27,7 +27,7 @@ Result<int> choose_length(const ServeOptions& options, const model::ModelConfig&
   if (options.max_model_len > 0) return static_cast<int>(options.max_model_len);
   shape.max_model_len = config.context;
   if (options.max_model_len == 0) return config.context;
-  const int fits = model::largest_model_len(config, facts.weight_bytes, other_bytes(config), shape);
+  const int fits = model::largest_model_len(config, facts.weight_bytes, other_bytes(config, facts), shape);
   return fits > 0 ? fits : config.context;
 }
 
@@ -68,7 +68,8 @@ Result<ServingPlan> plan_serving(const ServeOptions& options, const model::Model
   plan.kv_dtype = shape.kv_dtype;
   PAGODA_ASSIGN(plan.max_model_len, choose_length(options, config, facts, shape));
   shape.max_model_len = plan.max_model_len;
-  PAGODA_ASSIGN(plan.memory, model::plan_memory(config, facts.weight_bytes, other_bytes(config), shape));
+  PAGODA_ASSIGN(plan.memory,
+                model::plan_memory(config, facts.weight_bytes, other_bytes(config, facts), shape));
   plan_swap(plan, options);
   return plan;
 }
