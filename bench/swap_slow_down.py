@@ -4,14 +4,14 @@
   swap_slow_down.py PAGODA MODEL [--streams 16] [--length 1024] [--held 0.5] [--repeats 3]
 
 Half of each sequence is prompt, half answer. Runs alternate between a pool that holds every stream and one that holds
-a share of them (--held), so that a machine's moods meet both. Prints one JSON object.
+a share of them (--held); of each the best counts: other work on the machine only ever adds. Prints one JSON object; the
+exit status is 1 when plan and measurement differ by more than a quarter.
 """
 import argparse
 import concurrent.futures
 import json
 import pathlib
 import random
-import statistics
 import subprocess
 import sys
 import time
@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "
 from plain_client import PlainClient  # noqa: E402
 from server import Server, cached_model  # noqa: E402
 
-BLOCK = 16
+TOLERANCE = 0.25
 
 
 def parse():
@@ -85,11 +85,13 @@ def main():
         times["room"].append(run(options, model, room, 0, repeat)[0])
         seconds, preemptions = run(options, model, tight, of_one * options.streams / (1 << 30) + 1, repeat)
         times["tight"].append(seconds)
-    measured = statistics.median(times["tight"]) / statistics.median(times["room"])
+    measured = min(times["tight"]) / min(times["room"])
+    off = swap["slow_down"] / measured - 1
     print(json.dumps({"model": pathlib.Path(model).name, "streams": options.streams, "length": options.length,
                       "held": round(expected["sequences"], 2), "preemptions": preemptions, "seconds": times,
                       "measured_slow_down": round(measured, 3), "planned_slow_down": swap["slow_down"],
-                      "off": round(swap["slow_down"] / measured - 1, 3)}))
+                      "off": round(off, 3)}))
+    sys.exit(abs(off) > TOLERANCE)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ int64_t weights_of_device(const Deployment& d) {
   const int64_t share = weight_bytes_of_device(d.facts, d.scheme, d.split);
   if (!d.weight_bytes) return share;
   const double whole = static_cast<double>(weight_bytes_of_device(d.facts, d.scheme, {}));
-  return static_cast<int64_t>(static_cast<double>(*d.weight_bytes) * static_cast<double>(share) / whole);
+  return whole_number(static_cast<double>(*d.weight_bytes) * static_cast<double>(share) / whole);
 }
 
 void add_other(DeploymentPlan& plan) {
@@ -74,7 +74,8 @@ DecodeSpeed decode_speed(const DeploymentPlan& plan) {
 
 int64_t DeploymentPlan::taken_bytes() const {
   return deployment.serving.kv_cache_bytes > 0
-             ? memory.weights + memory.activations + memory.other + memory.kv
+             ? saturating_sum(saturating_sum(memory.weights, memory.kv),
+                              saturating_sum(memory.activations, memory.other))
              : memory.budget;
 }
 
@@ -89,7 +90,7 @@ Result<DeploymentPlan> plan_deployment(Deployment deployment) {
   plan.parameters_used = parameters_used_per_token(d.facts);
   add_other(plan);
   const int64_t weights = weights_of_device(d);
-  const int64_t other = plan.runtime_bytes + plan.graph_bytes + plan.state_bytes;
+  const int64_t other = saturating_sum(plan.runtime_bytes + plan.graph_bytes, plan.state_bytes);
   plan.need = memory_need(plan.share, weights, other, d.serving);
   plan.memory = plan.need.fixed;
   if (auto memory = plan_memory(plan.share, weights, other, d.serving)) plan.memory = *std::move(memory);

@@ -27,7 +27,7 @@ std::string outcome_of(const DeploymentPlan& plan) {
       return format("others hold {} of the device's {}", bytes_text(plan.deployment.device.in_use_bytes),
                     bytes_text(plan.deployment.device.memory_bytes));
     case Verdict::kDoesNotFit:
-      return format("{} are still missing", bytes_text(plan.need.one_sequence - plan.need.room));
+      return format("{} are still missing", bytes_text(plan.need.missing()));
   }
   return {};
 }

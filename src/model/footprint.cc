@@ -15,6 +15,11 @@ int64_t saturating_sum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
+int64_t whole_number(double value) {
+  constexpr double kMost = 9223372036854774784.0;  // the largest double below 2^63
+  return value >= kMost ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(value);
+}
+
 int64_t weight_bytes(const WeightSource& source, const PackedBytes& packed_bytes) {
   int64_t sum = 0;
   source.for_each([&](const std::string&, const TensorView& tensor) {

@@ -42,5 +42,7 @@ int64_t logit_bytes(const ModelShape& model, int64_t rows);
 // a · b and a + b of numbers that are not negative, at most 2^63 − 1.
 int64_t saturating_product(int64_t a, int64_t b);
 int64_t saturating_sum(int64_t a, int64_t b);
+// A number that is not negative, without its fraction, at most 2^63 − 1.
+int64_t whole_number(double value);
 
 }  // namespace pagoda::model

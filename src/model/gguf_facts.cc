@@ -18,6 +18,7 @@ constexpr GgufType kTypes[] = {
     {"gemma2", true, 4, 2}, {"gemma3", true, 4, 6}, {"gpt-oss", true, 2, 2},
     {"gpt2", false, 4, 0},  {"phi2", false, 1, 0},
 };
+constexpr int64_t kMostWhole = int64_t{1} << 28;
 constexpr GgufType kOtherType = {""};
 
 class FactReader {
@@ -59,7 +60,7 @@ class FactReader {
   // Out of range of an int becomes 0, which check_facts refuses.
   int whole(std::string_view suffix, int64_t otherwise) const {
     const int64_t value = integer(suffix, otherwise);
-    return value < 0 || value > (int64_t{1} << 30) ? 0 : static_cast<int>(value);
+    return value < 0 || value > kMostWhole ? 0 : static_cast<int>(value);
   }
 
   Status read_sizes() {
@@ -87,7 +88,9 @@ class FactReader {
     experts.per_token = whole("expert_used_count", 0);
     experts.ffn = whole("expert_feed_forward_length", facts_.ffn);
     experts.shared_ffn = whole("expert_shared_feed_forward_length", 0);
-    if (experts.shared_ffn == 0) experts.shared_ffn = whole("expert_shared_count", 0) * experts.ffn;
+    if (experts.shared_ffn == 0)
+      experts.shared_ffn =
+          static_cast<int>(std::min(int64_t{whole("expert_shared_count", 0)} * experts.ffn, kMostWhole));
     experts.dense_layers = std::min(whole("leading_dense_block_count", 0), facts_.layers);
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/footprint.h"
 #include "model/model_shape.h"
 
 namespace pagoda::model {
@@ -43,6 +44,7 @@ struct MemoryNeed {
   int64_t one_sequence = 0;  // KV blocks of one sequence of max_model_len
 
   bool fits() const { return one_sequence <= room; }
+  int64_t missing() const { return room < 0 ? saturating_sum(one_sequence, -room) : one_sequence - room; }
 };
 MemoryNeed memory_need(const ModelShape& model, int64_t weight_bytes, int64_t other_bytes,
                        const ServingShape& shape);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "model/footprint.h"
 
 namespace pagoda::model {
 namespace {
@@ -62,6 +63,10 @@ void add_feed_forward(const ModelFacts& f, KindList& list) {
 
 }  // namespace
 
+int64_t WeightKind::elements() const {
+  return saturating_product(count, saturating_product(rows, columns));
+}
+
 std::vector<WeightKind> weight_kinds(const ModelFacts& f) {
   KindList list;
   // One row of the embedding is looked up, unless it is the output layer too.
@@ -75,14 +80,14 @@ std::vector<WeightKind> weight_kinds(const ModelFacts& f) {
 
 int64_t parameter_count(const ModelFacts& facts) {
   int64_t sum = 0;
-  for (const WeightKind& kind : weight_kinds(facts)) sum += kind.elements();
+  for (const WeightKind& kind : weight_kinds(facts)) sum = saturating_sum(sum, kind.elements());
   return sum;
 }
 
 int64_t parameters_used_per_token(const ModelFacts& facts) {
   double sum = 0;
   for (const WeightKind& kind : weight_kinds(facts)) sum += static_cast<double>(kind.elements()) * kind.used;
-  return static_cast<int64_t>(sum);
+  return whole_number(sum);
 }
 
 KvLayout kv_layout(const ModelFacts& f) {
@@ -135,6 +140,11 @@ Status check_facts(const ModelFacts& f) {
       {"feed-forward width", f.experts.count > 0 ? f.experts.ffn : f.ffn, 1, 1 << 24},
       {"vocabulary", f.vocabulary, 1, 1 << 28},
       {"context", f.context, 1, 1 << 30},
+      {"number of experts", f.experts.count, 0, 1 << 16},
+      {"width of the shared experts", f.experts.shared_ffn, 0, 1 << 24},
+      {"latent width", int64_t{f.latent.kv_rank} + f.latent.rope_dim, 0, 1 << 16},
+      {"query's latent width", f.latent.query_rank, 0, 1 << 20},
+      {"latent head dimension", int64_t{f.latent.nope_dim} + f.latent.value_dim, 0, 1 << 16},
   };
   for (const auto& range : ranges) {
     if (range.value < range.least || range.value > range.most)

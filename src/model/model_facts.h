@@ -79,7 +79,7 @@ struct WeightKind {
   int64_t columns;
   double used = 1;  // share that one token reads
 
-  int64_t elements() const { return count * rows * columns; }
+  int64_t elements() const;  // at most 2^63 − 1
 };
 
 std::vector<WeightKind> weight_kinds(const ModelFacts& facts);

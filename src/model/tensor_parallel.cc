@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "model/footprint.h"
 
 namespace pagoda::model {
 namespace {
@@ -105,7 +106,7 @@ int64_t weight_bytes_of_device(const ModelFacts& facts, const WeightScheme& sche
   }
   // The first stage of a pipeline has the embedding, the last one the output layer.
   bits += split.pipeline == 1 ? embedding + output : std::max(embedding, output);
-  return static_cast<int64_t>(bits / 8);
+  return whole_number(bits / 8);
 }
 
 double weight_bytes_read(const ModelFacts& facts, const WeightScheme& scheme, double tokens) {

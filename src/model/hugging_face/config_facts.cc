@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "model/footprint.h"
 
 namespace pagoda::model {
 namespace {
@@ -64,7 +65,7 @@ constexpr const char* kContext[] = {"max_position_embeddings", "n_positions"};
 constexpr const char* kVocabulary[] = {"vocab_size"};
 constexpr const char* kExperts[] = {"num_local_experts", "n_routed_experts", "num_experts"};
 constexpr const char* kExpertsUsed[] = {"num_experts_per_tok", "experts_per_token"};
-constexpr int64_t kMost = int64_t{1} << 31;
+constexpr int64_t kMost = int64_t{1} << 28;  // of any number that counts
 constexpr int kMostLayers = 4096;
 
 class FactReader {
@@ -102,7 +103,7 @@ class FactReader {
     const Json* value = find(key);
     if (value == nullptr || !value->is_number_integer()) return otherwise;
     const int64_t number = value->get<int64_t>();
-    return number < 0 || number >= kMost ? otherwise : static_cast<int>(number);
+    return number < 0 || number > kMost ? otherwise : static_cast<int>(number);
   }
   int first_integer(std::span<const char* const> keys, int otherwise) const {
     for (const char* key : keys) {
@@ -155,7 +156,9 @@ class FactReader {
     experts.per_token = first_integer(kExpertsUsed, 0);
     experts.ffn = integer("moe_intermediate_size", facts_.ffn);
     experts.shared_ffn = integer("shared_expert_intermediate_size", 0);
-    if (experts.shared_ffn == 0) experts.shared_ffn = integer("n_shared_experts", 0) * experts.ffn;
+    if (experts.shared_ffn == 0)
+      experts.shared_ffn =
+          static_cast<int>(std::min(int64_t{integer("n_shared_experts", 0)} * experts.ffn, kMost));
     experts.dense_layers = std::min(integer("first_k_dense_replace", 0), facts_.layers);
   }
 
@@ -210,8 +213,9 @@ class FactReader {
   // The state of gated linear attention: one matrix per value head and layer, in f32.
   void read_state() {
     const auto layers = std::count(facts_.reach.begin(), facts_.reach.end(), LayerReach::kState);
-    facts_.state_bytes = int64_t{4} * layers * integer("linear_num_value_heads", 0) *
-                         integer("linear_key_head_dim", 0) * integer("linear_value_head_dim", 0);
+    facts_.state_bytes =
+        saturating_product(int64_t{4} * layers * integer("linear_num_value_heads", 0),
+                           int64_t{integer("linear_key_head_dim", 0)} * integer("linear_value_head_dim", 0));
   }
 
   // Bits per weight of codes in groups that share a 16-bit scale and a zero point.

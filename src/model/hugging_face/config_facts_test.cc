@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/footprint.h"
@@ -86,6 +87,25 @@ TEST(ConfigFacts, QuantisedFormats) {
   EXPECT_EQ(scheme({{"quant_method", "compressed-tensors"}, {"config_groups", groups}}).name,
             "compressed-tensors-w4a16");
   EXPECT_EQ(scheme({{"quant_method", "of tomorrow"}}).name, "bf16");
+}
+
+// The largest numbers that pass are planned without overflow.
+TEST(ConfigFacts, HugeNumbersAreRefusedOrSaturate) {
+  for (const int64_t huge : {int64_t{1} << 12, int64_t{1} << 16, int64_t{1} << 20, int64_t{1} << 28,
+                             std::numeric_limits<int64_t>::max()}) {
+    json config = llama();
+    for (const char* key : {"hidden_size", "intermediate_size", "head_dim", "vocab_size", "kv_lora_rank",
+                            "q_lora_rank", "n_routed_experts", "moe_intermediate_size", "n_shared_experts",
+                            "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim"})
+      config[key] = huge;
+    config["num_experts_per_tok"] = 1;
+    config["num_hidden_layers"] = 4096;
+    config["full_attention_interval"] = 2;
+    const auto facts = facts_of_config_json(config);
+    if (facts) {
+      EXPECT_GT(parameter_count(*facts), 0);
+    }
+  }
 }
 
 TEST(ConfigFacts, WhatIsMissingOrAbsurdIsNamed) {
