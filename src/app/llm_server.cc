@@ -126,8 +126,22 @@ Status LlmServer::load_weights() {
   facts.memory_available = available;
   facts.weight_bytes = model_->weight_bytes();
   facts.float32 = model_->precision() == model::Precision::kFloat32;
+  PAGODA_TRY(load_draft(config, facts));
   PAGODA_ASSIGN(plan_, plan_serving(options_, config, facts));
   log_.kv(plan_, options_);
+  return {};
+}
+
+// At most a quarter of the memory that is left goes to its KV.
+Status LlmServer::load_draft(const model::ModelConfig& config, ServingFacts& facts) {
+  if (options_.speculation.method != SpeculationOptions::Method::kModel) return {};
+  const int length = options_.max_model_len > 0 ? static_cast<int>(options_.max_model_len) : config.context;
+  const double usable = static_cast<double>(facts.memory_available) * options_.memory_utilization;
+  const int64_t left = options_.kv_cache_bytes > 0 ? options_.kv_cache_bytes
+                                                   : static_cast<int64_t>(usable) - facts.weight_bytes;
+  PAGODA_ASSIGN(draft_, load_draft_model(options_, *source_, length, left / 4, *compute_));
+  facts.other_bytes = draft_.bytes;
+  log_.draft(*draft_.source, draft_.bytes);
   return {};
 }
 
@@ -141,6 +155,8 @@ Status LlmServer::load_text() {
                   text::parse_chat_template(chat_template_source_, piece_of(*tokenizer_, tokenizer_->bos()),
                                             piece_of(*tokenizer_, tokenizer_->eos())));
   }
+  PAGODA_ASSIGN(sampling_, sampling_defaults(options_, path_, source_->metadata()));
+  log_.sampling(sampling_);
   const auto kind = source_->metadata().text("tokenizer.ggml.pre");
   log_.text(kind.value_or(source_->metadata().text("tokenizer.ggml.model").value_or("")), tokenizer_->size(),
             chat_template_ != nullptr);
@@ -152,18 +168,20 @@ Status LlmServer::start_engine() {
   config.max_model_len = plan_.max_model_len;
   config.max_num_seqs = options_.max_num_seqs;
   config.max_num_batched_tokens = static_cast<int>(options_.max_num_batched_tokens);
+  config.long_prefill_token_threshold = static_cast<int>(options_.long_prefill_token_threshold);
   config.max_queued_requests = options_.max_queued_requests;
   config.policy = options_.queue_order == QueueOrder::kPriority ? engine::SchedulingPolicy::kPriority
                                                                 : engine::SchedulingPolicy::kFcfs;
   config.prefix_caching = options_.prefix_caching;
   config.end_tokens = tokenizer_->end_tokens();
   config.seed = options_.seed;
-  config.draft_tokens = options_.speculation.tokens.value_or(4);
-  config.draft_most_running = options_.speculation.most_running.value_or(8);
+  config.draft_tokens = options_.speculation.tokens.value_or(kUsualGuesses);
+  config.draft_most_running = options_.speculation.most_running.value_or(kMostGuessedFor);
+  const int vocabulary = model_->config().vocabulary;
   const engine::KvSizes sizes{plan_.kv_dtype, options_.block_size, plan_.memory.blocks, plan_.swap_blocks};
   engine_ = engine::Engine::start(std::move(config),
                                   std::make_unique<engine::BatchRunner>(std::move(model_), sizes),
-                                  make_drafter(options_.speculation));
+                                  make_drafter(options_, draft_, vocabulary));
   return {};
 }
 
@@ -197,6 +215,8 @@ void LlmServer::open_service() {
   backend.chat_template = chat_template_.get();
   backend.chat_template_source = chat_template_source_;
   backend.max_model_len = plan_.max_model_len;
+  backend.default_sampling = sampling_.params;
+  backend.max_new_tokens = sampling_.max_new_tokens;
   backend.cache_config.block_size = options_.block_size;
   backend.cache_config.num_gpu_blocks = plan_.memory.blocks[0];
   backend.cache_config.num_cpu_blocks = plan_.swap_blocks[0];

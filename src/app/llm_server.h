@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "api/openai/service.h"
+#include "app/draft_model.h"
+#include "app/sampling_defaults.h"
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "app/startup_log.h"
@@ -39,6 +41,7 @@ class LlmServer {
   Status listen();
   Status load_text();
   Status load_weights();
+  Status load_draft(const model::ModelConfig& config, ServingFacts& facts);
   Status start_engine();
   Status produce_first_token();
   void open_service();
@@ -51,11 +54,13 @@ class LlmServer {
   std::unique_ptr<model::WeightSource> source_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<kernels::Compute> compute_;
+  DraftModel draft_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   std::unique_ptr<text::ChatTemplate> chat_template_;
   std::string chat_template_source_;
   std::unique_ptr<model::Model> model_;  // until the engine's runner takes it
   ServingPlan plan_;
+  SamplingDefaults sampling_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> http_;

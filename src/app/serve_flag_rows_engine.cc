@@ -91,8 +91,10 @@ FlagRows scheduling_rows(ServeOptions& o) {
             "fcfs, priority: who goes first (default: fcfs)"),
       not_yet("max-num-queued-tokens", kValue,
               "a bound on queued tokens is not in this version yet; use --max-num-queued-reqs"),
-      not_yet("long-prefill-token-threshold", kValue,
-              "a bound on long prompts' chunks is not in this version yet", {"0"}),
+      works("long-prefill-token-threshold", kValue, "TOKENS",
+            to_human_integer(&o.long_prefill_token_threshold, {0, 1 << 20}),
+            "most tokens of one prompt in a step, so that several are read side by side (default: 0, no "
+            "bound)"),
       not_yet("max-num-partial-prefills", kValue, "a bound on partial prefills is not in this version yet",
               {"1"}),
       not_yet("max-long-partial-prefills", kValue, "a bound on partial prefills is not in this version yet",
@@ -161,9 +163,9 @@ FlagRows speculation_rows(ServeOptions& options) {
           "speculative-config", kJson, "JSON", to_speculation(&o),
           "guess tokens and check several in a step; answers stay the same. "
           R"({"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_min": 2, "prompt_lookup_max": 5, )"
-          R"("disable_by_batch_size": 8})"),
+          R"("disable_by_batch_size": 8}, or {"model": MODEL} of the same family that guesses)"),
       works("speculative-model", kValue, "NAME", to_speculative_model(&o),
-            "[ngram]: as --speculative-config"),
+            "[ngram], or a small model of the same family: as --speculative-config"),
       works("num-speculative-tokens", kValue, "N", to_optional_integer(&o.tokens, {1, 64}),
             "most guesses in one step"),
       works("ngram-prompt-lookup-min", kValue, "N", to_optional_integer(&o.shortest, {1, 64}),

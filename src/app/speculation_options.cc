@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "engine/ngram_drafter.h"
 
 namespace pagoda::app {
 
@@ -30,19 +29,31 @@ Unexpected invalid(std::string message) {
   return fail(ErrorCode::kInvalidArgument, std::move(message));
 }
 
+using Method = SpeculationOptions::Method;
+
 Status set_method(const std::string& name, SpeculationOptions& options) {
-  if (name != "ngram" && name != "[ngram]") {
+  if (name != "ngram" && name != "draft_model") {
     return fail(ErrorCode::kUnsupported,
-                format("speculation by '{}' is not in this version yet; ngram is", name));
+                format("speculation by '{}' is not in this version yet; ngram and draft_model are", name));
   }
-  options.method = SpeculationOptions::Method::kNgram;
+  options.method = name == "ngram" ? Method::kNgram : Method::kModel;
+  return {};
+}
+
+// Without a method, a model's name says which it is.
+Status set_model(const std::string& name, SpeculationOptions& options) {
+  if (name.empty()) return invalid("the model's name is empty");
+  if (name == "ngram" || name == "[ngram]") return set_method("ngram", options);
+  options.model = name;
+  if (options.method == Method::kNone) options.method = Method::kModel;
   return {};
 }
 
 Status set_key(std::string_view key, const Json& value, SpeculationOptions& options) {
   if (key == "method" || key == "model") {
     if (!value.is_string()) return invalid(format("\"{}\" takes a name, got {}", key, value.dump()));
-    return set_method(value.get<std::string>(), options);
+    const auto name = value.get<std::string>();
+    return key == "method" ? set_method(name, options) : set_model(name, options);
   }
   for (const NumberKey& number : kNumbers) {
     if (key != number.name) continue;
@@ -56,7 +67,7 @@ Status set_key(std::string_view key, const Json& value, SpeculationOptions& opti
     return {};
   }
   return invalid(
-      format("unknown key \"{}\": known are method, num_speculative_tokens, prompt_lookup_min, "
+      format("unknown key \"{}\": known are method, model, num_speculative_tokens, prompt_lookup_min, "
              "prompt_lookup_max, disable_by_batch_size",
              key));
 }
@@ -69,8 +80,8 @@ Setter to_speculation(SpeculationOptions* field) {
       const Json given = Json::parse(value, nullptr, false);
       if (!given.is_object()) return invalid(format("'{}' is not a JSON object", value));
       for (const auto& [key, item] : given.items()) PAGODA_TRY(set_key(key, item, *field));
-      if (field->method == SpeculationOptions::Method::kNone)
-        return invalid("\"method\" is missing: ngram is one");
+      if (field->method == Method::kNone)
+        return invalid("\"method\" is missing: ngram, or draft_model with a \"model\"");
     }
     return {};
   };
@@ -78,10 +89,16 @@ Setter to_speculation(SpeculationOptions* field) {
 
 Status check_speculation(const SpeculationOptions& options) {
   const bool any = options.tokens || options.shortest || options.longest || options.most_running;
-  if (any && options.method == SpeculationOptions::Method::kNone) {
+  if (any && options.method == Method::kNone) {
     return invalid(
         "--num-speculative-tokens and its like say how to guess, but not by what: add "
         "--speculative-model '[ngram]'");
+  }
+  if (options.method == Method::kModel && options.model.empty()) {
+    return invalid("speculation by draft_model needs a \"model\"");
+  }
+  if (options.method == Method::kNgram && !options.model.empty()) {
+    return invalid(format("speculation by ngram takes no model, and '{}' is given", options.model));
   }
   if (options.longest && options.shortest.value_or(1) > *options.longest) {
     return invalid(format("prompt_lookup_min {} is more than prompt_lookup_max {}", *options.shortest,
@@ -90,17 +107,16 @@ Status check_speculation(const SpeculationOptions& options) {
   return {};
 }
 
-std::unique_ptr<engine::Drafter> make_drafter(const SpeculationOptions& options) {
-  if (options.method == SpeculationOptions::Method::kNone) return nullptr;
+engine::NgramLengths ngram_lengths(const SpeculationOptions& options) {
   engine::NgramLengths lengths;
   if (options.longest) lengths = {std::min(lengths.shortest, *options.longest), *options.longest};
   if (options.shortest) lengths = {*options.shortest, std::max(lengths.longest, *options.shortest)};
-  return std::make_unique<engine::NgramDrafter>(lengths);
+  return lengths;
 }
 
 Setter to_speculative_model(SpeculationOptions* field) {
   return [field](std::span<const std::string> values) -> Status {
-    for (const std::string& value : values) PAGODA_TRY(set_method(value, *field));
+    for (const std::string& value : values) PAGODA_TRY(set_model(value, *field));
     return {};
   };
 }

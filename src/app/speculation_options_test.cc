@@ -32,7 +32,8 @@ TEST(SpeculationOptions, TakesTheKeysOfTheJsonObject) {
 TEST(SpeculationOptions, NamesWhatItDoesNotTake) {
   EXPECT_THAT(error_of("[1]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(error_of("{}"), HasSubstr("\"method\" is missing"));
-  EXPECT_THAT(error_of(R"({"method":"eagle"})"), HasSubstr("'eagle' is not in this version yet; ngram is"));
+  EXPECT_THAT(error_of(R"({"method":"eagle"})"),
+              HasSubstr("'eagle' is not in this version yet; ngram and draft_model are"));
   EXPECT_THAT(error_of(R"({"method":7})"), HasSubstr("\"method\" takes a name, got 7"));
   EXPECT_THAT(error_of(R"({"method":"ngram","num_speculative_tokens":0})"), HasSubstr("from 1 to 64, got 0"));
   EXPECT_THAT(error_of(R"({"method":"ngram","num_speculative_tokens":"4"})"), HasSubstr("got \"4\""));
@@ -44,13 +45,33 @@ TEST(SpeculationOptions, NamesWhatItDoesNotTake) {
 TEST(SpeculationOptions, NumbersNeedAMethod) {
   SpeculationOptions options;
   EXPECT_TRUE(check_speculation(options));
-  EXPECT_EQ(make_drafter(options), nullptr);
   options.tokens = 3;
   EXPECT_FALSE(check_speculation(options));
   const std::vector<std::string> values{"[ngram]"};
   ASSERT_TRUE(to_speculative_model(&options)(values));
   EXPECT_TRUE(check_speculation(options));
-  EXPECT_NE(make_drafter(options), nullptr);
+  EXPECT_EQ(options.method, SpeculationOptions::Method::kNgram);
+}
+
+TEST(SpeculationOptions, AModelGuessesToo) {
+  SpeculationOptions options;
+  std::vector<std::string> values{R"({"model":"/models/small","num_speculative_tokens":3})"};
+  ASSERT_TRUE(to_speculation(&options)(values));
+  EXPECT_EQ(options.method, SpeculationOptions::Method::kModel);
+  EXPECT_EQ(options.model, "/models/small");
+  EXPECT_THAT(error_of(R"({"method":"draft_model"})"), HasSubstr("needs a \"model\""));
+  EXPECT_THAT(error_of(R"({"method":"ngram","model":"/models/small"})"), HasSubstr("takes no model"));
+}
+
+TEST(SpeculationOptions, LengthsFollowEachOther) {
+  SpeculationOptions options;
+  EXPECT_EQ(ngram_lengths(options).shortest, 2);
+  EXPECT_EQ(ngram_lengths(options).longest, 5);
+  options.longest = 1;
+  EXPECT_EQ(ngram_lengths(options).shortest, 1);
+  options = {};
+  options.shortest = 7;
+  EXPECT_EQ(ngram_lengths(options).longest, 7);
 }
 
 }  // namespace

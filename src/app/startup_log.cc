@@ -109,6 +109,10 @@ void StartupLog::weights(const model::Model& model) {
             words_for(model.precision()), lap());
 }
 
+void StartupLog::draft(const model::WeightSource& source, int64_t bytes) {
+  log::info("guesses  by {}, {} with its KV   {:.3f} s", source.path(), human_bytes(bytes), lap());
+}
+
 void StartupLog::kv(const ServingPlan& plan, const ServeOptions& options) {
   std::string blocks;
   for (const int count : plan.memory.blocks) blocks += (blocks.empty() ? "" : " + ") + grouped(count);
@@ -117,6 +121,11 @@ void StartupLog::kv(const ServingPlan& plan, const ServeOptions& options) {
   log::info("KV       {} blocks of {} tokens, {}, up to {}: {:.1f} sequences of {} tokens{}   {:.3f} s",
             blocks, options.block_size, info_of(plan.kv_dtype).name, human_bytes(plan.memory.kv),
             plan.memory.sequences, grouped(plan.max_model_len), swap, lap());
+}
+
+void StartupLog::sampling(const SamplingDefaults& defaults) const {
+  if (defaults.text.empty()) return;
+  log::info("sampling where a request says nothing: {}", defaults.text);
 }
 
 void StartupLog::serving(const ServeOptions& options, int port, std::string_view model_name) const {

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "app/sampling_defaults.h"
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "base/clock.h"
@@ -18,8 +19,10 @@ class StartupLog {
   void machine(int threads, std::string_view isa) const;
   void source(const model::WeightSource& source, const model::ModelConfig& config);
   void weights(const model::Model& model);
+  void draft(const model::WeightSource& source, int64_t bytes);
   void kv(const ServingPlan& plan, const ServeOptions& options);
   void text(std::string_view tokenizer, int vocabulary, bool has_template);
+  void sampling(const SamplingDefaults& defaults) const;
   void serving(const ServeOptions& options, int port, std::string_view model_name) const;
 
  private:

@@ -27,6 +27,7 @@ class Speculation {
   const EngineConfig& config_;
   Drafter* const drafter_;
   std::vector<DraftRequest> requests_;
+  bool failed_ = false;  // the last time: said once
 };
 
 }  // namespace pagoda::engine

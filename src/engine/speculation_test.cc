@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine_fixture.h"
+#include "engine/model_drafter.h"
 #include "engine/ngram_drafter.h"
 #include "engine/oracle_drafter.h"
 
@@ -90,6 +91,19 @@ TEST_F(SpeculationTest, NoMoreGuessesThanAnswerAndContextTake) {
   expect_all_blocks_free();
 }
 
+TEST_F(SpeculationTest, APromptThatIsOneTokenShortIsNotGuessedFor) {
+  EngineConfig config = small_config();
+  config.max_num_batched_tokens = 8;
+  start_drafting(config, 1000);
+  Request asked = request({1, 2, 3, 4, 5, 6, 7, 8, 9}, 20);
+  asked.n = 2;
+  ASSERT_TRUE(submit(0, asked));
+  ASSERT_TRUE(answers_.wait());
+  for (int choice = 0; choice < 2; ++choice)
+    EXPECT_EQ(answers_.of(0, choice).tokens, expected(asked, choice));
+  EXPECT_EQ(engine_->stats().prompt_tokens, 9);
+}
+
 TEST_F(SpeculationTest, ACrowdIsNotGuessedFor) {
   EngineConfig config = small_config();
   config.draft_most_running = 1;
@@ -114,6 +128,115 @@ TEST_F(SpeculationTest, AStopTokenAmongTheGuessesEndsTheAnswer) {
   EXPECT_EQ(answers_.of(0).tokens, std::vector<int32_t>(whole.begin(), first + 1));
   EXPECT_EQ(answers_.of(0).finish.reason, FinishReason::kStop);
   expect_all_blocks_free();
+}
+
+class ModelDrafterTest : public EngineTest {
+ protected:
+  // The drafter's model is the same as the engine's, so that greedy answers are what it guesses.
+  void start_drafting(std::vector<int> windows, int draft_blocks, int draft_rows) {
+    KvCapacity capacity;
+    capacity.block_size = 4;
+    for (const int window : windows) {
+      model::KvGroup group;
+      group.window = window;
+      capacity.layout.push_back(group);
+      capacity.blocks.push_back(64);
+      capacity.swap_blocks.push_back(0);
+      capacity.block_bytes.push_back(4096);
+    }
+    layout_ = capacity.layout;
+    auto runner = std::make_unique<FakeRunner>(kVocabulary, capacity);
+    seen_ = runner->seen();
+    capacity.blocks.assign(windows.size(), draft_blocks);
+    auto small = std::make_unique<FakeRunner>(kVocabulary, capacity);
+    small->before_step = [this](const StepPlan&) -> Status {
+      if (failing_) return fail(ErrorCode::kInternal, "the small model is broken");
+      return {};
+    };
+    small_seen_ = small->seen();
+    EngineConfig config = small_config();
+    config.draft_tokens = 4;
+    engine_ = Engine::start(config, std::move(runner),
+                            std::make_unique<ModelDrafter>(std::move(small), kVocabulary, draft_rows));
+  }
+  std::vector<int32_t> numbers(int count, int step = 3) const {
+    std::vector<int32_t> tokens;
+    for (int i = 0; i < count; ++i) tokens.push_back(i * step % kVocabulary);
+    return tokens;
+  }
+  void ask(std::vector<Request> requests, int first = 0) {
+    for (size_t i = 0; i < requests.size(); ++i)
+      ASSERT_TRUE(submit(first + static_cast<int>(i), requests[i]));
+    ASSERT_TRUE(answers_.wait());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      for (int choice = 0; choice < requests[i].n; ++choice)
+        EXPECT_EQ(answers_.of(first + static_cast<int>(i), choice).tokens, expected(requests[i], choice));
+    }
+  }
+  int64_t accepted() const {
+    int64_t sum = 0;
+    for (const int64_t count : engine_->stats().accepted_drafts) sum += count;
+    return sum;
+  }
+
+  std::shared_ptr<FakeRunner::Seen> small_seen_;
+  std::atomic<bool> failing_{false};
+};
+
+TEST_F(ModelDrafterTest, GuessesWhatItsModelSays) {
+  start_drafting({0}, 64, 64);
+  ask({request(numbers(7), 41)});
+  EXPECT_EQ(accepted(), engine_->stats().draft_tokens) << "its model is the engine's";
+  EXPECT_EQ(seen_->steps, 1 + 8) << "the prompt's, then five tokens in each";
+  expect_all_blocks_free();
+}
+
+TEST_F(ModelDrafterTest, TakesBackWhatWasWrong) {
+  int first = 0;
+  for (const auto& windows : std::vector<std::vector<int>>{{0}, {0, 9}, {12}}) {
+    start_drafting(windows, 64, 64);
+    std::vector<Request> requests;
+    for (int i = 0; i < 6; ++i) {
+      Request one = request(numbers(5 + i, 2 + i), 40);
+      if (i % 2 == 1) one.sampling.temperature = 0.8f;
+      if (i % 3 == 2) one.n = 2;
+      one.sampling.seed = static_cast<uint64_t>(i);
+      requests.push_back(one);
+    }
+    ask(requests, first);
+    EXPECT_GT(accepted(), 100);
+    EXPECT_LT(accepted(), engine_->stats().draft_tokens);
+    expect_all_blocks_free();
+    engine_.reset();
+    first += 100;
+  }
+}
+
+TEST_F(ModelDrafterTest, ReadsALongPromptInParts) {
+  start_drafting({0}, 64, 8);
+  ask({request(numbers(30), 30)});
+  EXPECT_LE(small_seen_->rows_max, 8);
+  EXPECT_GT(accepted(), 0);
+}
+
+TEST_F(ModelDrafterTest, GivesUpWhatDoesNotFit) {
+  start_drafting({0}, 5, 64);
+  ask({request(numbers(10), 60), request(numbers(11), 20)});
+  const int64_t before = engine_->stats().draft_tokens;
+  EXPECT_GT(before, 0);
+  ask({request(numbers(3), 10)}, 10);
+  EXPECT_GT(engine_->stats().draft_tokens, before) << "those that came before have left their blocks";
+}
+
+TEST_F(ModelDrafterTest, WithoutItsModelTheAnswersGoOn) {
+  start_drafting({0}, 64, 64);
+  failing_ = true;
+  ask({request(numbers(7), 20)});
+  EXPECT_EQ(engine_->stats().draft_tokens, 0);
+  failing_ = false;
+  ask({request(numbers(8), 21)}, 1);
+  EXPECT_EQ(accepted(), engine_->stats().draft_tokens);
+  EXPECT_GT(accepted(), 0);
 }
 
 }  // namespace

@@ -143,13 +143,15 @@ GUESSED = "vllm:spec_decode_num_accepted_tokens_total"
 GUESSES = '--speculative-config {"method":"ngram","prompt_lookup_min":1,"disable_by_batch_size":0}'
 
 
-def cases(few_blocks):
+def cases(few_blocks, model):
+    by_model = json.dumps({"model": model, "num_speculative_tokens": 3}, separators=(",", ":"))
     tight = f"--num-gpu-blocks-override {few_blocks}"
     return [
         Case("among the others", "--no-enable-prefix-caching", absent=(PREEMPTED, HITS)),
         Case("one thread, among the others", "--no-enable-prefix-caching --threads 1"),
         Case("in chunks", "--no-enable-prefix-caching --max-num-batched-tokens 40", absent=(HITS,)),
         Case("prefix hits", "--enable-prefix-caching", happened=(HITS,), absent=(PREEMPTED,), turns=2),
+        Case("tokens guessed by a model", f"--no-enable-prefix-caching --speculative-config {by_model}", happened=(GUESSED,)),
         Case("preempted, computed again", f"--no-enable-prefix-caching {tight}", happened=(PREEMPTED,),
              absent=(*SWAPPED, HITS)),
         Case("preempted, swapped", f"--no-enable-prefix-caching --swap-space 1 {tight}",
@@ -203,7 +205,7 @@ def main():
         return 1
     print(f"{len(wanted)} answers, each asked alone: {time.monotonic() - began:.1f} s", flush=True)
     report = Report()
-    for case in cases(options.few_blocks)[-3 if options.short else 0 :]:
+    for case in cases(options.few_blocks, model)[-3 if options.short else 0 :]:
         began = time.monotonic()
         report.check(case.name, lambda: f"{run_case(case, command, requests, wanted)}, {time.monotonic() - began:.1f} s")
     report.finish()

@@ -8,20 +8,6 @@
 #include "base/format.h"
 
 namespace pagoda::simulate {
-namespace {
-
-std::vector<unsigned> visible_gpus(Machine& machine) {
-  const char* nodes = std::getenv("PAGODA_SIMULATE_NODES");
-  const bool all = nodes == nullptr || *nodes == '\0';
-  std::vector<unsigned> visible;
-  for (unsigned gpu = 0; gpu < machine.gpu_count(); ++gpu) {
-    const auto minor = static_cast<unsigned>(machine.value({gpu}, "minor_number").number);
-    if (all || access(format("{}/nvidia{}", nodes, minor).c_str(), F_OK) == 0) visible.push_back(gpu);
-  }
-  return visible;
-}
-
-}  // namespace
 
 Session& Session::instance() {
   static auto* session = new Session;  // never destroyed: a client's thread may still be in a call at exit
@@ -39,7 +25,6 @@ nvmlReturn_t Session::load() {
     load_code_ = NVML_ERROR_UNKNOWN;
   } else {
     machine_ = std::move(*machine);
-    visible_ = visible_gpus(*machine_);
   }
   return load_code_;
 }
@@ -63,6 +48,17 @@ nvmlReturn_t Session::shutdown() {
 bool Session::initialised() const {
   std::lock_guard lock(mutex_);
   return count_ > 0;
+}
+
+std::vector<unsigned> Session::visible() {
+  const char* nodes = std::getenv("PAGODA_SIMULATE_NODES");
+  const bool all = nodes == nullptr || *nodes == '\0';
+  std::vector<unsigned> visible;
+  for (unsigned gpu = 0; gpu < machine_->gpu_count(); ++gpu) {
+    const auto minor = all ? 0 : static_cast<unsigned>(machine_->value({gpu}, "minor_number").number);
+    if (all || access(format("{}/nvidia{}", nodes, minor).c_str(), F_OK) == 0) visible.push_back(gpu);
+  }
+  return visible;
 }
 
 Machine* Session::machine_if_any() {

@@ -30,8 +30,8 @@ class Session {
 
   // The GPUs that this process sees, by NVML's index. All of the scenario; with PAGODA_SIMULATE_NODES=FOLDER
   // those that have their node FOLDER/nvidiaMINOR, as in a container the real library sees those that it can
-  // open.
-  const std::vector<unsigned>& visible() const { return visible_; }
+  // open. Asked anew each time: a scenario may change while it runs.
+  std::vector<unsigned> visible();
 
   // Handles live as long as the process: a client may keep one over a shutdown, as with the real library.
   nvmlDevice_t handle(unsigned gpu, int mig = Device::kWhole);
@@ -44,7 +44,6 @@ class Session {
   int count_ = 0;
   nvmlReturn_t load_code_ = NVML_SUCCESS;
   std::unique_ptr<Machine> machine_;
-  std::vector<unsigned> visible_;  // indices in the scenario
   std::deque<Device> devices_;
 };
 

@@ -50,7 +50,7 @@ nvmlReturn_t handle_by_index(const char* function, unsigned index, nvmlDevice_t*
   Reply reply(function);
   reply.require(device != nullptr);
   if (reply.failed()) return reply;
-  const auto& visible = Session::instance().visible();
+  const auto visible = Session::instance().visible();
   reply.require(index < visible.size());
   if (reply.failed()) return reply;
   const nvmlDevice_t handle = Session::instance().handle(visible[index]);
