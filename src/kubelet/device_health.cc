@@ -37,18 +37,7 @@ uint64_t DeviceHealth::version() const {
 
 void DeviceHealth::wait(uint64_t seen, std::chrono::milliseconds timeout) const {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] { return version_ != seen || closed_; });
-}
-
-void DeviceHealth::close() {
-  std::lock_guard lock(mutex_);
-  closed_ = true;
-  changed_.notify_all();
-}
-
-bool DeviceHealth::closed() const {
-  std::lock_guard lock(mutex_);
-  return closed_;
+  changed_.wait_for(lock, timeout, [&] { return version_ != seen; });
 }
 
 }  // namespace pagoda::kubelet

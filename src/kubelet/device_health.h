@@ -24,10 +24,8 @@ class DeviceHealth {
 
   // Grows with every change.
   uint64_t version() const;
-  // Returns when version() is no longer `seen`, after close(), or after the timeout.
+  // Returns when version() is no longer `seen`, or after the timeout.
   void wait(uint64_t seen, std::chrono::milliseconds timeout) const;
-  void close();
-  bool closed() const;
 
  private:
   mutable std::mutex mutex_;
@@ -35,7 +33,6 @@ class DeviceHealth {
   std::map<std::string, std::string> condemned_;  // UUID → reason
   std::map<std::string, bool> silent_;
   uint64_t version_ = 1;
-  bool closed_ = false;
 };
 
 }  // namespace pagoda::kubelet

@@ -91,6 +91,11 @@ class Deploy(unittest.TestCase):
             del environment["MODEL"]
             self.assertIn("set MODEL", run("bash", script, env=environment).stderr)
 
+    def test_the_build_stage_builds_all_that_is_installed(self):
+        cmake = "".join(path.read_text() for path in sorted((DEPLOY.parent / "cmake").glob("*.cmake")))
+        built = re.search(r"ninja -C build/image ([\w -]+)", (DEPLOY / "docker/Dockerfile").read_text()).group(1).split()
+        self.assertEqual(sorted(built), sorted(re.findall(r"install\(TARGETS ([\w-]+)", cmake)))
+
     def test_entry_point(self):
         """A tool's name runs the tool; anything else are the server's flags."""
         with tempfile.TemporaryDirectory() as folder:
