@@ -150,6 +150,8 @@ Status LlmServer::load_text() {
                   text::parse_chat_template(chat_template_source_, piece_of(*tokenizer_, tokenizer_->bos()),
                                             piece_of(*tokenizer_, tokenizer_->eos())));
   }
+  PAGODA_ASSIGN(sampling_, sampling_defaults(options_, path_, source_->metadata()));
+  log_.sampling(sampling_);
   const auto kind = source_->metadata().text("tokenizer.ggml.pre");
   log_.text(kind.value_or(source_->metadata().text("tokenizer.ggml.model").value_or("")), tokenizer_->size(),
             chat_template_ != nullptr);
@@ -161,6 +163,7 @@ Status LlmServer::start_engine() {
   config.max_model_len = plan_.max_model_len;
   config.max_num_seqs = options_.max_num_seqs;
   config.max_num_batched_tokens = static_cast<int>(options_.max_num_batched_tokens);
+  config.long_prefill_token_threshold = static_cast<int>(options_.long_prefill_token_threshold);
   config.max_queued_requests = options_.max_queued_requests;
   config.policy = options_.queue_order == QueueOrder::kPriority ? engine::SchedulingPolicy::kPriority
                                                                 : engine::SchedulingPolicy::kFcfs;
@@ -207,6 +210,8 @@ void LlmServer::open_service() {
   backend.chat_template = chat_template_.get();
   backend.chat_template_source = chat_template_source_;
   backend.max_model_len = plan_.max_model_len;
+  backend.default_sampling = sampling_.params;
+  backend.max_new_tokens = sampling_.max_new_tokens;
   backend.cache_config.block_size = options_.block_size;
   backend.cache_config.num_gpu_blocks = plan_.memory.blocks[0];
   backend.cache_config.num_cpu_blocks = plan_.swap_blocks[0];

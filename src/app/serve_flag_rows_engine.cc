@@ -94,8 +94,10 @@ FlagRows scheduling_rows(ServeOptions& o) {
             "fcfs, priority: who goes first (default: fcfs)"),
       not_yet("max-num-queued-tokens", kValue,
               "a bound on queued tokens is not in this version yet; use --max-num-queued-reqs"),
-      not_yet("long-prefill-token-threshold", kValue,
-              "a bound on long prompts' chunks is not in this version yet", {"0"}),
+      works("long-prefill-token-threshold", kValue, "TOKENS",
+            to_human_integer(&o.long_prefill_token_threshold, {0, 1 << 20}),
+            "most tokens of one prompt in a step, so that several are read side by side (default: 0, no "
+            "bound)"),
       not_yet("max-num-partial-prefills", kValue, "a bound on partial prefills is not in this version yet",
               {"1"}),
       not_yet("max-long-partial-prefills", kValue, "a bound on partial prefills is not in this version yet",

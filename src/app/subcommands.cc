@@ -9,9 +9,11 @@
 #include "app/chat.h"
 #include "app/container_runtime_command.h"
 #include "app/ctk_command.h"
+#include "app/dcgmi_command.h"
 #include "app/device_plugin_command.h"
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
+#include "app/exporter_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/plan_command.h"
@@ -44,6 +46,10 @@ constexpr std::array kSubcommands = {
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, run_plan_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
+    Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,
+               run_dcgmi_command},
+    Subcommand{"exporter", "GPU metrics for Prometheus: a drop-in for dcgm-exporter", kExporter,
+               run_exporter_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
                run_driver_command},
@@ -54,8 +60,6 @@ constexpr std::array kSubcommands = {
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
-    Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
-    Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 
