@@ -1,12 +1,13 @@
 #include "app/machine_rates.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <vector>
 
 #include "app/machine.h"
-#include "base/clock.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/cpu_compute.h"
 #include "tensor/buffer.h"
@@ -33,14 +34,21 @@ uint64_t sum_of(const uint64_t* data, size_t count) {
   return sum;
 }
 
-// The best of some tries: others' work only ever slows it down.
+double process_cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Seconds of a body that keeps all of the pool's threads at work, by their CPU time and the best of some
+// tries: what others compute on the same cores meanwhile is not the machine's speed.
 template <class Body>
-double best_seconds(Body&& body) {
+double best_seconds(const ThreadPool& pool, Body&& body) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRepeats; ++i) {
-    Stopwatch watch;
+    const double before = process_cpu_seconds();
     body();
-    best = std::min(best, watch.seconds());
+    best = std::min(best, (process_cpu_seconds() - before) / pool.size());
   }
   return best;
 }
@@ -68,7 +76,7 @@ Result<LinearTimes> time_linear(int columns, DType dtype, kernels::CpuCompute& c
   std::vector<float> y(static_cast<size_t>(kManyRows) * static_cast<size_t>(rows));
   const auto activations = is_quantised(dtype) ? kernels::Activations::kInt8 : kernels::Activations::kF32;
   const auto seconds = [&](int tokens) {
-    return best_seconds([&] {
+    return best_seconds(compute.pool(), [&] {
       const kernels::LinearOutput output{&packed, Matrix(y.data(), tokens, rows), kernels::Store::kOverwrite};
       compute.linear(ConstMatrix(x.data(), tokens, columns), activations, {&output, 1});
     });
@@ -83,7 +91,7 @@ double memory_read_rate() {
   Buffer buffer(kReadBytes);
   std::fill_n(buffer.as<uint8_t>(), kReadBytes, uint8_t{1});
   const size_t part = kReadBytes / static_cast<size_t>(pool.size()) / 64 * 64;
-  const double seconds = best_seconds([&] {
+  const double seconds = best_seconds(pool, [&] {
     pool.run([&](int worker) {
       g_sink = sum_of(buffer.as<uint64_t>(static_cast<size_t>(worker) * part), part / sizeof(uint64_t));
     });

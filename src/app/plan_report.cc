@@ -118,7 +118,8 @@ class TextReport {
     words += format(": {} KV head{} of {}", layout.front().kv_heads, layout.front().kv_heads == 1 ? "" : "s",
                     layout.front().head_dim);
     for (size_t i = 0; i < layout.size(); ++i) {
-      words += format("{} {} layers", i == 0 ? " in" : " and", layout[i].layers.size());
+      words += format("{} {} layer{}", i == 0 ? " in" : " and", layout[i].layers.size(),
+                      layout[i].layers.size() == 1 ? "" : "s");
       if (layout[i].window > 0) words += format(" with a window of {}", layout[i].window);
     }
     const auto stateful = std::count(facts.reach.begin(), facts.reach.end(), model::LayerReach::kState);

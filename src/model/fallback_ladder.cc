@@ -177,6 +177,7 @@ Rung smallest_card(const DeploymentPlan& asked, std::span<const DeviceFacts> car
     Deployment d = asked.deployment;
     d.device = *card;
     d.split = {};
+    d.serving.kv_cache_bytes = 0;  // a size for the device that was asked about
     Rung rung = rung_of(RungKind::kOtherCard, format("one {}", card->name), std::move(d), {});
     if (rung.helps) return rung;
   }
