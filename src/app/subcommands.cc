@@ -16,6 +16,7 @@
 #include "app/exporter_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
+#include "app/plan_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/simulated_gpus.h"
@@ -42,6 +43,7 @@ constexpr std::array<std::string_view, 1> kRuntime = {"nvidia-container-runtime"
 constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
+    Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, run_plan_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,
@@ -57,7 +59,6 @@ constexpr std::array kSubcommands = {
                run_device_plugin_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
-    Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };

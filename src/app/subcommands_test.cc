@@ -94,7 +94,7 @@ TEST(Subcommands, TheOverviewOffersOnlyWhatWorks) {
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_THAT(text, HasSubstr("pagoda serve"));
   EXPECT_THAT(text, HasSubstr("This machine"));
-  EXPECT_THAT(text, testing::Not(HasSubstr("pagoda plan")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("pagoda quantize")));
   EXPECT_THAT(text, testing::Not(HasSubstr("\x1b["))) << "no colours into a pipe";
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24) << "one screen";
 }
