@@ -9,6 +9,7 @@
 #include "app/exporter_flags.h"
 #include "app/exporter_server.h"
 #include "app/flag_help.h"
+#include "app/kubelet_pods.h"
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/format.h"
@@ -66,7 +67,7 @@ std::string xid_words(unsigned xid) {
   return row == nullptr ? "" : std::string(row->title);
 }
 
-telemetry::ExporterSettings settings_of(const ExporterOptions& options) {
+Result<telemetry::ExporterSettings> settings_of(const ExporterOptions& options) {
   telemetry::ExporterSettings settings;
   settings.interval = options.interval;
   settings.labels = {options.hostname ? host_name() : "", options.old_names, options.replace_blanks};
@@ -76,6 +77,9 @@ telemetry::ExporterSettings settings_of(const ExporterOptions& options) {
   settings.job_mapping_folder = options.job_mapping_folder;
   settings.xid_words = xid_words;
   settings.version = version();
+  if (options.kubernetes) {
+    PAGODA_ASSIGN(settings.pods, open_kubelet_pods(options.kubelet_socket, options.gpu_resources));
+  }
   return settings;
 }
 
@@ -110,9 +114,10 @@ void run_until_signal(const ExporterOptions& options, telemetry::Exporter& expor
 
 Status run(const ExporterOptions& options) {
   PAGODA_ASSIGN(telemetry::ExporterPlan plan, read_plan(options));
+  PAGODA_ASSIGN(telemetry::ExporterSettings settings, settings_of(options));
   PAGODA_ASSIGN(driver::Nvml nvml, open_gpus());
   const size_t gpus = nvml.gpus().size(), fields = plan.series.size();
-  const auto exporter = telemetry::Exporter::start(std::move(nvml), std::move(plan), settings_of(options));
+  const auto exporter = telemetry::Exporter::start(std::move(nvml), std::move(plan), std::move(settings));
   PAGODA_ASSIGN(const auto server, start_exporter_server(options, *exporter));
   log::info("{} GPU{}, {} fields each, read every {} s; http://{}:{}/metrics", gpus, gpus == 1 ? "" : "s",
             fields, std::chrono::duration<double>(options.interval).count(), options.host, server->port());

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using enum Takes;
 
 constexpr std::string_view kWhat = "What is shown", kServing = "How it is served", kLabels = "Labels",
-                           kOther = "Log and rest";
+                           kPods = "Pods", kOther = "Log and rest";
 
 struct Variable {
   std::string_view name, flag;
@@ -129,6 +129,20 @@ Setter to_duration(milliseconds* field) {
   };
 }
 
+// "nvidia.com/a100,nvidia.com/a10"
+Setter to_names(std::vector<std::string>* field) {
+  return [=](std::span<const std::string> values) -> Status {
+    field->clear();
+    std::string_view rest = values.back();
+    while (!rest.empty()) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      if (comma > 0) field->emplace_back(rest.substr(0, comma));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return {};
+  };
+}
+
 Setter to_devices(telemetry::DeviceChoice* field) {
   return [=](std::span<const std::string> values) -> Status {
     PAGODA_ASSIGN(*field, telemetry::parse_device_choice(values.back()));
@@ -215,21 +229,23 @@ void add_working_flags(std::vector<Flag>& flags, ExporterOptions& o) {
             "the form of the log (default text)"));
 }
 
-void add_kubernetes_flags(std::vector<Flag>& flags) {
-  constexpr std::string_view kReason =
-      "this build has no kubelet client, so series would come without their pods; leave it out to have them "
-      "without";
-  flags.push_back(not_yet("kubernetes", {"k"}, kNothing, {"false"}, kReason));
-  for (const std::string_view name : {"kubernetes-enable-pod-labels", "kubernetes-enable-pod-uid",
-                                      "kubernetes-virtual-gpus", "kubernetes-enable-dra"})
-    flags.push_back(not_yet(name, {}, kNothing, {"false"}, kReason));
-  flags.push_back(not_yet("kubernetes-gpu-id-type", {}, kValue, {"uid"}, kReason));
-  flags.push_back(not_yet("kubernetes-pod-label-allowlist-regex", {}, kValue, {}, kReason));
-  flags.push_back(not_yet("nvidia-resource-names", {}, kValue, {}, kReason));
-  flags.push_back(not_yet("pod-resources-kubelet-socket", {}, kValue,
-                          {"/var/lib/kubelet/pod-resources/kubelet.sock"}, kReason));
-  flags.push_back(not_yet("configmap-data", {"m"}, kValue, {"none"},
-                          "a ConfigMap is read as a file: mount it and name it with --collectors"));
+void add_kubernetes_flags(std::vector<Flag>& flags, ExporterOptions& o) {
+  const auto add = [&](Flag row) { flags.push_back(std::move(row)); };
+  add(works(kPods, "kubernetes", {"k"}, kNothing, "", to_switch(&o.kubernetes),
+            "the labels pod, namespace, container, as the kubelet tells them (needs pagoda-grpc)"));
+  add(works(kPods, "pod-resources-kubelet-socket", {}, kValue, "PATH", to_text(&o.kubelet_socket),
+            "the kubelet's socket (default /var/lib/kubelet/pod-resources/kubelet.sock)"));
+  add(works(kPods, "nvidia-resource-names", {}, kValue, "NAMES", to_names(&o.gpu_resources),
+            "resources that are GPUs beside nvidia.com/gpu and nvidia.com/mig-*, with commas between"));
+  add(no_effect("kubernetes-gpu-id-type", kValue, "devices are found by UUID and by name alike"));
+  add(no_effect("kubernetes-virtual-gpus", kNothing, "each pod that shares a GPU has its series always"));
+  constexpr std::string_view kReason = "the API server, which has these, is not asked in this version";
+  for (const std::string_view name :
+       {"kubernetes-enable-pod-labels", "kubernetes-enable-pod-uid", "kubernetes-enable-dra"})
+    add(not_yet(name, {}, kNothing, {"false"}, kReason));
+  add(not_yet("kubernetes-pod-label-allowlist-regex", {}, kValue, {}, kReason));
+  add(not_yet("configmap-data", {"m"}, kValue, {"none"},
+              "a ConfigMap is read as a file: mount it and name it with --collectors"));
 }
 
 void add_other_flags(std::vector<Flag>& flags) {
@@ -294,7 +310,7 @@ FlagTable exporter_flag_table(ExporterOptions& options, const std::string& progr
       {"pagoda --simulate h100x8:training exporter", "without a GPU"},
   };
   add_working_flags(table.flags, options);
-  add_kubernetes_flags(table.flags);
+  add_kubernetes_flags(table.flags, options);
   add_other_flags(table.flags);
   return table;
 }

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
+#include "kubelet/pod_resources.h"
 #include "telemetry/device_choice.h"
 
 namespace pagoda::app {
@@ -21,6 +23,9 @@ struct ExporterOptions {
   bool replace_blanks = false;  // in the label modelName
   std::chrono::milliseconds xid_window{300000}, clock_event_window{300000};
   std::string job_mapping_folder;  // empty: none
+  bool kubernetes = false;         // pods, from the kubelet
+  std::string kubelet_socket = kubelet::kPodResourcesSocket;
+  std::vector<std::string> gpu_resources;  // beside nvidia.com/gpu and nvidia.com/mig-*
   std::chrono::milliseconds read_timeout{10000}, write_timeout{10000};
   log::Level log_level = log::Level::kInfo;
   log::Style log_style = log::Style::kText;

@@ -260,7 +260,7 @@ class Faults(unittest.TestCase):
                 (["-f", "/nonexistent.csv"], {}, 1, ["/nonexistent.csv cannot be read: No such file"]),
                 ([], {"scenario": "driver-not-loaded"}, 1, ["no GPU can be read", "--simulate h100x8 exporter"]),
                 ([], {"scenario": "no-gpus"}, 1, ["the driver has no GPU"]),
-                (["--kubernetes"], {}, 2, ["--kubernetes", "no kubelet client"]),
+                (["--kubernetes-enable-pod-labels"], {}, 2, ["--kubernetes-enable-pod-labels", "API server"]),
                 (["-d", "x"], {}, 2, ["'x'", "none of f, g, i"]),
                 (["--address", "9400"], {}, 2, ["'9400' is no HOST:PORT"]),
                 (["--collect-intervall", "5"], {}, 2, ["--collect-interval"])):
