@@ -13,6 +13,7 @@
 #include "app/driver_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
+#include "app/quantize_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/simulated_gpus.h"
@@ -40,6 +41,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
+    Subcommand{"quantize", "a smaller model file from a 16-bit one", Names{}, run_quantize_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
@@ -49,7 +51,6 @@ constexpr std::array kSubcommands = {
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
-    Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
     Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
     Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},

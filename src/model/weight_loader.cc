@@ -7,11 +7,12 @@ namespace pagoda::model {
 namespace {
 
 // The first layer's query weights stand for the file: embeddings and norms are often kept in a wider type.
-Precision resolve(const WeightSource& source, Precision wanted) {
-  if (wanted != Precision::kAuto) return wanted;
+Precision resolve(const WeightSource& source, const LoadOptions& options) {
+  if (options.precision != Precision::kAuto) return options.precision;
+  if (options.quantise_to != QuantiseTo::kNothing) return Precision::kInt8;
   const TensorView* query = source.find("blk.0.attn_q.weight");
   if (query == nullptr) return Precision::kFloat32;
-  if (is_quantised(query->dtype)) return Precision::kInt8;
+  if (is_quantised(query->dtype) || query->grouped != nullptr) return Precision::kInt8;
   if (query->dtype == DType::kBF16) return Precision::kBFloat16;
   return query->dtype == DType::kF16 ? Precision::kFloat16 : Precision::kFloat32;
 }
@@ -24,8 +25,11 @@ kernels::Activations activations_of(Precision precision) {
 
 }  // namespace
 
-WeightLoader::WeightLoader(const WeightSource& source, Precision precision, ThreadPool& pool)
-    : source_(source), precision_(resolve(source, precision)), pool_(pool) {}
+WeightLoader::WeightLoader(const WeightSource& source, const LoadOptions& options, ThreadPool& pool)
+    : source_(source),
+      quantise_to_(options.precision == Precision::kAuto ? options.quantise_to : QuantiseTo::kNothing),
+      precision_(resolve(source, options)),
+      pool_(pool) {}
 
 Status WeightLoader::status() const {
   if (error_) return Unexpected(*error_);
@@ -51,7 +55,7 @@ const TensorView* WeightLoader::take(const std::string& name, const Shape& shape
           {}});
     return nullptr;
   }
-  if (!kernels::can_dequantise(tensor->dtype)) {
+  if (tensor->grouped == nullptr && !kernels::can_dequantise(tensor->dtype)) {
     note(
         {ErrorCode::kUnsupported,
          format("the tensor {} is of type {}, which no kernel multiplies", name, info_of(tensor->dtype).name),
@@ -61,7 +65,7 @@ const TensorView* WeightLoader::take(const std::string& name, const Shape& shape
   return tensor;
 }
 
-kernels::PackedFormat WeightLoader::format_of(DType dtype) const {
+kernels::PackedFormat WeightLoader::format_of(const std::string& name, const TensorView& tensor) const {
   using kernels::WeightEncoding;
   switch (precision_) {
     case Precision::kFloat32:
@@ -71,16 +75,46 @@ kernels::PackedFormat WeightLoader::format_of(DType dtype) const {
     case Precision::kBFloat16:
       return kernels::plain_format(WeightEncoding::kBF16);
     default:
-      return kernels::native_format(dtype);
+      break;
   }
+  const bool plain = !is_quantised(tensor.dtype) && tensor.grouped == nullptr;
+  const int columns = static_cast<int>(tensor.columns());
+  if (!plain || columns % 32 != 0) return kernels::native_format(tensor);
+  const bool outside = name == "token_embd.weight" || name == "output.weight";
+  switch (quantise_to_) {
+    case QuantiseTo::kInt8:
+      return kernels::kQuantiseInt8;
+    case QuantiseTo::kInt4:
+      return outside ? kernels::kQuantiseInt8 : kernels::kQuantiseInt4;
+    case QuantiseTo::kF8:
+      return kernels::quantise_f8_format(columns);
+    case QuantiseTo::kNothing:
+      break;
+  }
+  return kernels::native_format(tensor);
+}
+
+void WeightLoader::count_dequantised(const TensorView& tensor, const kernels::PackedFormat& format) {
+  const bool coded = format.encoding == kernels::WeightEncoding::kQuantised ||
+                     format.encoding == kernels::WeightEncoding::kF8;
+  if (tensor.grouped == nullptr || coded || precision_ != Precision::kInt8) return;
+  ++dequantised_;
+  dequantised_type_ = tensor.dtype;
+}
+
+std::string WeightLoader::dequantised() const {
+  if (dequantised_ == 0) return {};
+  return format("{} weights of type {} have no kernel of their own: dequantised to bf16", dequantised_,
+                info_of(dequantised_type_).name);
 }
 
 Linear WeightLoader::linear(std::initializer_list<Part> parts, int columns) {
   std::vector<kernels::PackedMatrix> packed;
   std::vector<TensorView> stack;  // neighbours of one format
+  kernels::PackedFormat stack_format;
   auto pack_stack = [&] {
     if (stack.empty()) return;
-    auto matrix = kernels::pack(stack, format_of(stack[0].dtype), pool_);
+    auto matrix = kernels::pack(stack, stack_format, pool_);
     if (matrix) {
       packed.push_back(std::move(*matrix));
     } else {
@@ -91,7 +125,11 @@ Linear WeightLoader::linear(std::initializer_list<Part> parts, int columns) {
   for (const Part& part : parts) {
     const TensorView* tensor = take(part.name, Shape{part.rows, columns});
     if (tensor == nullptr) return {};
-    if (!stack.empty() && format_of(stack[0].dtype) != format_of(tensor->dtype)) pack_stack();
+    const kernels::PackedFormat format = format_of(part.name, *tensor);
+    if (!stack.empty() && (stack_format != format || !kernels::same_column_order(stack[0], *tensor)))
+      pack_stack();
+    stack_format = format;
+    count_dequantised(*tensor, format);
     stack.push_back(*tensor);
   }
   pack_stack();
