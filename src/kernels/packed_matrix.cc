@@ -239,7 +239,12 @@ PackedFormat native_format(DType dtype) {
       return plain_format(WeightEncoding::kF16);
     case DType::kBF16:
     case DType::kF8E4M3:  // without scales of its own: an exact conversion
+    case DType::kNF4:     // no kernel multiplies its levels
       return plain_format(WeightEncoding::kBF16);
+    case DType::kInt4:  // the usual width; the tensor itself knows better
+      return {WeightEncoding::kQuantised, 4, 32, false, false, 4};
+    case DType::kInt8:
+      return {WeightEncoding::kQuantised, 8, 32, false};
     default:
       break;
   }

@@ -249,7 +249,7 @@ Status QuantisedTensors::set_scales(const TensorView& scales, GroupedWeight& wei
     return {};
   }
   const auto blocks = [](int size, int block) { return block > 0 ? (size + block - 1) / block : 0; };
-  if (scales.shape[0] != blocks(weight.rows, config_.block_rows) ||
+  if (count == 0 || scales.shape[0] != blocks(weight.rows, config_.block_rows) ||
       groups != blocks(weight.columns, config_.block_columns))
     return wrong(
         format("scales of shape {} do not fit a weight of {} x {}", shape, weight.rows, weight.columns));
