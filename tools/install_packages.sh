@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of tools/packages.txt, and nothing else.
-# usage: tools/install_packages.sh [build] [test] [soak] [dev]
+# usage: tools/install_packages.sh [build] [grpc] [test] [soak] [dev]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 groups=("${@:-build}")
@@ -8,7 +8,7 @@ groups=("${@:-build}")
 wanted() { # group → lines "alternatives<TAB>why"
   sed -nE 's/^([a-z0-9][^ #]*) +# +(.*)$/\1\t\2/p' "$root/tools/packages.txt" |
     awk -F'\t' -v group="$1" '{ kind = "build"; why = $2
-      if (match(why, /^(test|soak|dev): /)) { kind = substr(why, 1, RLENGTH - 2); why = substr(why, RLENGTH + 1) }
+      if (match(why, /^(grpc|test|soak|dev): /)) { kind = substr(why, 1, RLENGTH - 2); why = substr(why, RLENGTH + 1) }
       if (kind == group) print $1 "\t" why }'
 }
 

@@ -5,7 +5,7 @@ case "${1:-}" in
   vllm | tritonserver | dcgm-exporter | dcgmi | pagoda | sh | bash)
     exec "$@"
     ;;
-  serve | chat | plan | quantize | smi | exporter | driver | ctk | doctor | console)
+  serve | chat | plan | quantize | smi | exporter | driver | ctk | device-plugin | doctor | console)
     exec /usr/local/bin/pagoda "$@"
     ;;
   *)

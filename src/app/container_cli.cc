@@ -8,7 +8,7 @@
 #include "app/flag_values.h"
 #include "base/format.h"
 #include "container/driver_files.h"
-#include "container/gpu_devices.h"
+#include "container/gpu_search.h"
 #include "driver/cuda_releases.h"
 #include "driver/device_nodes.h"
 #include "driver/loaded_driver.h"
@@ -31,7 +31,9 @@ int print_info(const Invocation& invocation, const driver::HostRoot& root) {
   fmt::print("NVRM version:   {}\nCUDA version:   {}\n", loaded->version.text(),
              driver::newest_cuda(loaded->version).value_or("unknown"));
   const auto devices = driver::find_nvidia_pci_devices(root);
-  for (const auto& gpu : gpus_in_proc(root)) {
+  const auto found = find_gpus(root, root, GpuSource::kAuto);
+  if (!found) return report_error(invocation, found.error());
+  for (const auto& gpu : found->gpus) {
     const auto device = std::find_if(devices.begin(), devices.end(),
                                      [&](const auto& d) { return d.address == gpu.pci_address; });
     const bool known = device != devices.end() && device->chip != nullptr;

@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/format.h"
 #include "container/cdi_generate.h"
+#include "container/gpu_search.h"
 
 namespace pagoda::app {
 namespace {
@@ -17,7 +18,8 @@ using namespace container;
 
 struct GenerateOptions {
   CdiGeneration how;
-  std::string output, mode = "auto";
+  std::string output;
+  GpuSource source = GpuSource::kAuto;
   CdiFormat format = CdiFormat::kYaml;
   bool no_all_device = false;
 };
@@ -59,26 +61,25 @@ std::vector<Flag> generate_flags(GenerateOptions& options) {
       list_row("disable-hook", "HOOK", &how.disabled_hooks, "create-symlinks, update-ldcache or all"),
       list_row("device-id", "ID", &how.only, "only these: index, UUID, 0:1 of a MIG device (default: all)"),
       switch_row("no-all-device", &options.no_all_device, "leave the device 'all' out"),
-      flag_row(
-          "mode", "MODE",
-          to_choice(&options.mode, std::vector<std::pair<std::string_view, std::string>>{{"auto", "auto"},
-                                                                                         {"nvml", "nvml"}}),
-          "auto or nvml, which are one here (default: auto)"),
+      flag_row("mode", "MODE",
+               to_choice(&options.source,
+                         std::vector<std::pair<std::string_view, GpuSource>>{{"auto", GpuSource::kAuto},
+                                                                             {"nvml", GpuSource::kNvml}}),
+               "auto: by NVML, else by the kernel module's files; nvml: it must answer (default: auto)"),
   };
   flags[2].takes = Takes::kValues;
   return flags;
 }
 
-Result<std::string> generated_text(const GenerateOptions& options) {
+Result<std::string> generated_text(const GenerateOptions& options, GpuSource source) {
   PAGODA_ASSIGN(const auto root, driver::HostRoot::open(options.how.driver_root));
   PAGODA_ASSIGN(const auto dev, driver::HostRoot::open(options.how.dev_root.empty() ? options.how.driver_root
                                                                                     : options.how.dev_root));
   PAGODA_ASSIGN(const auto host, driver::HostRoot::open("/"));
-  auto gpus = gpus_in_proc(host);
-  if (gpus.empty()) gpus = gpus_in_proc(root);
+  PAGODA_ASSIGN(const auto found, find_gpus(host, root, source));
   CdiGeneration how = options.how;
   how.all_device = !options.no_all_device;
-  PAGODA_ASSIGN(const auto spec, generate_cdi_spec(root, dev, gpus, how));
+  PAGODA_ASSIGN(const auto spec, generate_cdi_spec(root, dev, found.gpus, how));
   return cdi_spec_text(spec, options.format);
 }
 
@@ -96,7 +97,9 @@ Result<bool> write_if_changed(const std::string& path, const std::string& text) 
   return true;
 }
 
-// The spec is written anew whenever driver or devices differ; ends on SIGTERM or SIGINT.
+// The spec is written anew whenever driver or devices differ; ends on SIGTERM or SIGINT. NVML is asked only
+// after the files have changed: it would wake the GPUs at every look, and hold the module while an update
+// wants to unload it.
 int watch(const Invocation& invocation, const GenerateOptions& options, int seconds) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -104,17 +107,19 @@ int watch(const Invocation& invocation, const GenerateOptions& options, int seco
   sigaddset(&ends, SIGINT);
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   pollfd wait{signalfd(-1, &ends, SFD_CLOEXEC), POLLIN, 0};
-  std::string last_fault;
-  while (true) {
-    const auto text = generated_text(options);
+  std::string last_fault, last_look;
+  do {
+    const std::string look = generated_text(options, GpuSource::kModuleFiles).value_or("");
+    if (!look.empty() && look == last_look && access(options.output.c_str(), F_OK) == 0) continue;
+    const auto text = generated_text(options, options.source);
     const auto changed =
         text ? write_if_changed(options.output, *text) : Result<bool>(Unexpected(text.error()));
     if (changed && *changed) fmt::print(stderr, "wrote {}\n", options.output);
     const std::string fault = changed ? "" : changed.error().message;
     if (!fault.empty() && fault != last_fault) report_error(invocation, changed.error());
     last_fault = fault;
-    if (poll(&wait, 1, seconds * 1000) > 0) break;
-  }
+    last_look = changed ? look : "";
+  } while (poll(&wait, 1, seconds * 1000) == 0);
   close(wait.fd);
   return kExitOk;
 }
@@ -131,7 +136,7 @@ int run_cdi_generate(const Invocation& invocation) {
   const auto outcome = read_flags(table, invocation);
   if (outcome.exit) return *outcome.exit;
   choose_format(options, outcome.parsed);
-  const auto text = generated_text(options);
+  const auto text = generated_text(options, options.source);
   if (!text) return report_error(invocation, text.error());
   if (options.output.empty()) {
     fmt::print("{}", *text);
@@ -160,7 +165,7 @@ int run_cdi_refresh(const Invocation& invocation) {
   if (outcome.exit) return *outcome.exit;
   choose_format(options, outcome.parsed);
   if (watches) return watch(invocation, options, seconds);
-  const auto text = generated_text(options);
+  const auto text = generated_text(options, options.source);
   if (!text) return report_error(invocation, text.error());
   const auto changed = write_if_changed(options.output, *text);
   if (!changed) return report_error(invocation, changed.error());

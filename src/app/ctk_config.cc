@@ -11,7 +11,7 @@
 #include "app/version.h"
 #include "base/atomic_file.h"
 #include "base/format.h"
-#include "container/gpu_devices.h"
+#include "container/gpu_search.h"
 #include "container/runtime_configuration.h"
 #include "container/toolkit_config.h"
 #include "driver/device_nodes.h"
@@ -114,10 +114,11 @@ int run_toolkit_info(const Invocation& invocation) {
   if (outcome.exit) return *outcome.exit;
   const auto root = driver::HostRoot::open(folder);
   if (!root) return report_error(invocation, root.error());
-  const auto gpus = gpus_in_proc(*root);
+  const auto found = find_gpus(*root, *root, GpuSource::kAuto);
+  if (!found) return report_error(invocation, found.error());
   const auto loaded = driver::read_loaded_driver(*root);
   fmt::print("pagoda {}\ndriver: {}\n", version(), loaded ? loaded->version.text() : "none loaded");
-  for (const auto& gpu : gpus) {
+  for (const auto& gpu : found->gpus) {
     fmt::print("GPU {}: {} ({}), {} MIG device{}\n", gpu.index, gpu.name,
                gpu.uuid.empty() ? "UUID not known yet" : gpu.uuid, gpu.migs.size(),
                gpu.migs.size() == 1 ? "" : "s");

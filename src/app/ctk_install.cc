@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/subprocess.h"
 #include "container/cdi_generate.h"
+#include "container/gpu_search.h"
 #include "container/runtime_configuration.h"
 #include "container/toolkit_config.h"
 #include "container/toolkit_links.h"
@@ -60,14 +61,15 @@ void step(const ToolkitInstall& options, const std::string& text) {
 }
 
 Status link_programs(const ToolkitInstall& options) {
-  const auto plan = plan_links(options.place(options.folder), own_program(), options.force);
+  const auto plan = plan_links(options.root, options.folder, own_program(), options.force);
   for (const auto& row : plan) {
     if (row.is_there) continue;
     if (!row.obstacle.empty() && row.diverted_to.empty()) break;  // make_links says it
-    if (!row.diverted_to.empty()) step(options, format("put {} aside as {}", row.link, row.diverted_to));
-    step(options, format("link {} -> {}", row.link, row.target));
+    if (!row.diverted_to.empty())
+      step(options, format("put {} aside as {}", options.place(row.link), row.diverted_to));
+    step(options, format("link {} -> {}", options.place(row.link), row.target));
   }
-  return options.dry_run ? Status{} : make_links(plan);
+  return options.dry_run ? Status{} : make_links(options.root, plan);
 }
 
 Status write_config(const ToolkitInstall& options) {
@@ -81,7 +83,8 @@ Status write_spec(const ToolkitInstall& options) {
   PAGODA_ASSIGN(const auto root, driver::HostRoot::open(options.root.empty() ? "/" : options.root));
   CdiGeneration how;
   how.hook_path = container_hook_path();
-  const auto spec = generate_cdi_spec(root, root, gpus_in_proc(root), how);
+  PAGODA_ASSIGN(const auto found, find_gpus(root, root, GpuSource::kAuto));
+  const auto spec = generate_cdi_spec(root, root, found.gpus, how);
   if (!spec) {
     fmt::print("no CDI spec: {}\n", spec.error().message);
     return {};
@@ -154,7 +157,7 @@ Status uninstall(const ToolkitInstall& options) {
     step(options, format("remove the links in {}", options.place(options.folder)));
     return {};
   }
-  PAGODA_ASSIGN(const auto done, remove_links(options.place(options.folder), own_program()));
+  PAGODA_ASSIGN(const auto done, remove_links(options.root, options.folder, own_program()));
   for (const auto& line : done) fmt::print("{}\n", line);
   return restart_engines(options, engines);
 }

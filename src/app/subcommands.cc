@@ -9,6 +9,7 @@
 #include "app/chat.h"
 #include "app/container_runtime_command.h"
 #include "app/ctk_command.h"
+#include "app/device_plugin_command.h"
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
 #include "app/nearest.h"
@@ -48,6 +49,8 @@ constexpr std::array kSubcommands = {
                run_driver_command},
     Subcommand{"ctk", "a drop-in for nvidia-ctk", kToolkit, run_ctk_command},
     Subcommand{"container-runtime", "the OCI runtime wrapper", kRuntime, run_container_runtime_command},
+    Subcommand{"device-plugin", "Kubernetes: GPUs and MIG devices for the kubelet", Names{},
+               run_device_plugin_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},

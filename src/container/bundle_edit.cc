@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "container/cdi_generate.h"
 #include "container/cdi_registry.h"
+#include "container/gpu_search.h"
 #include "container/oci_edit.h"
 #include "container/structured_text.h"
 #include "driver/cuda_releases.h"
@@ -17,15 +18,12 @@ using Json = nlohmann::ordered_json;
 // The machine that the devices are on, and the root that the driver's files are under.
 struct Machine {
   driver::HostRoot host, driver_root;
-  std::vector<GpuDevice> gpus;
 };
 
 Result<Machine> look_at(const ToolkitConfig& config) {
   PAGODA_ASSIGN(auto host, driver::HostRoot::open("/"));
   PAGODA_ASSIGN(auto driver_root, driver::HostRoot::open(config.driver_root));
-  auto gpus = gpus_in_proc(host);
-  if (gpus.empty()) gpus = gpus_in_proc(driver_root);
-  return Machine{std::move(host), std::move(driver_root), std::move(gpus)};
+  return Machine{std::move(host), std::move(driver_root)};
 }
 
 DriverOffer offer_of(const Machine& machine, const std::string& driver_version) {
@@ -47,8 +45,9 @@ Result<CdiEdits> edits_now(const Machine& machine, const GpuRequest& request, co
   how.driver_root = machine.driver_root.folder();
   how.hook_path = hook_path;
   how.ldconfig_path = config.ldconfig;
+  PAGODA_ASSIGN(const auto found, find_gpus(machine.host, machine.driver_root, GpuSource::kAuto));
   PAGODA_ASSIGN(const auto spec,
-                generate_cdi_spec(machine.driver_root, machine.driver_root, machine.gpus, how));
+                generate_cdi_spec(machine.driver_root, machine.driver_root, found.gpus, how));
   return edits_of(spec, request.devices);
 }
 

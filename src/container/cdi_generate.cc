@@ -53,18 +53,24 @@ class Generator {
     return offer;
   }
 
-  Offer offer(const GpuDevice& gpu, size_t position) const {
-    const MigDevice& mig = gpu.migs[position];
+  Result<Offer> offer(const GpuDevice& gpu, const MigDevice& mig) const {
     Offer offer;
     for (const DeviceNames names : how_.names) {
-      if (names == DeviceNames::kIndex) offer.names.push_back(format("{}:{}", gpu.index, position));
+      if (names == DeviceNames::kIndex) offer.names.push_back(format("{}:{}", gpu.index, mig.index));
       if (names == DeviceNames::kUuid && !mig.uuid.empty()) offer.names.push_back(mig.uuid);
-      if (names == DeviceNames::kTypeIndex) offer.names.push_back(format("mig{}:{}", gpu.index, position));
+      if (names == DeviceNames::kTypeIndex) offer.names.push_back(format("mig{}:{}", gpu.index, mig.index));
     }
-    offer.selectors = {format("{}:{}", gpu.index, position), mig.uuid};
+    offer.selectors = {format("{}:{}", gpu.index, mig.index), mig.uuid};
+    if (!mig.gpu_capability_minor || !mig.compute_capability_minor) {
+      return fail(ErrorCode::kNotFound,
+                  format("MIG device {}:{}: its nodes in /dev/nvidia-caps are not known; neither "
+                         "/proc/driver/nvidia/capabilities nor /proc/driver/nvidia-caps/mig-minors tells of "
+                         "gpu{}/gi{}/ci{}",
+                         gpu.index, mig.index, gpu.minor, mig.gpu_instance, mig.compute_instance));
+    }
     offer.nodes = nodes_of(gpu);
-    offer.nodes.push_back(node(format("/dev/nvidia-caps/nvidia-cap{}", mig.gpu_capability_minor)));
-    offer.nodes.push_back(node(format("/dev/nvidia-caps/nvidia-cap{}", mig.compute_capability_minor)));
+    offer.nodes.push_back(node(format("/dev/nvidia-caps/nvidia-cap{}", *mig.gpu_capability_minor)));
+    offer.nodes.push_back(node(format("/dev/nvidia-caps/nvidia-cap{}", *mig.compute_capability_minor)));
     return offer;
   }
 
@@ -73,12 +79,15 @@ class Generator {
   const CdiGeneration& how_;
 };
 
-std::vector<Offer> offers_of(const Generator& generator, const std::vector<GpuDevice>& gpus) {
+Result<std::vector<Offer>> offers_of(const Generator& generator, const std::vector<GpuDevice>& gpus) {
   std::vector<Offer> offers;
   for (const auto& gpu : gpus) {
-    // A GPU that is cut up is given in parts only.
-    if (gpu.migs.empty()) offers.push_back(generator.offer(gpu));
-    for (size_t i = 0; i < gpu.migs.size(); ++i) offers.push_back(generator.offer(gpu, i));
+    // A GPU in MIG mode is given in parts only.
+    if (!gpu.mig_mode) offers.push_back(generator.offer(gpu));
+    for (const auto& mig : gpu.migs) {
+      PAGODA_ASSIGN(auto offer, generator.offer(gpu, mig));
+      offers.push_back(std::move(offer));
+    }
   }
   return offers;
 }
@@ -163,9 +172,15 @@ Result<CdiSpec> generate_cdi_spec(const driver::HostRoot& root, const driver::Ho
         ErrorCode::kNotFound,
         "no GPU that a loaded NVIDIA driver holds: there is nothing to specify (pagoda driver check)");
   }
+  if (std::all_of(gpus.begin(), gpus.end(), [](const auto& g) { return g.mig_mode && g.migs.empty(); })) {
+    return fail(ErrorCode::kNotFound,
+                "every GPU is in MIG mode and none is cut into instances: there is nothing to specify "
+                "(nvidia-smi mig -lgip, nvidia-smi mig -cgi PROFILE -C)");
+  }
   PAGODA_ASSIGN(const auto files, find_driver_files(root, how.capabilities));
   const Generator generator(dev, how);
-  PAGODA_ASSIGN(const auto offers, chosen(offers_of(generator, gpus), how.only));
+  PAGODA_ASSIGN(auto all, offers_of(generator, gpus));
+  PAGODA_ASSIGN(const auto offers, chosen(std::move(all), how.only));
   CdiSpec spec;
   spec.kind = format("{}/{}", how.vendor, how.device_class);
   spec.edits = edits_for_all(dev, files, generator, how);

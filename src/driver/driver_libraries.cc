@@ -111,7 +111,10 @@ std::vector<std::string> library_folders(const HostRoot& root) {
 
 std::vector<DriverLibrary> find_driver_libraries(const HostRoot& root) {
   std::vector<DriverLibrary> libraries;
-  for (const auto& folder : library_folders(root)) {
+  std::vector<std::string> folders = library_folders(root);
+  // libvdpau looks for its drivers in a folder of its own.
+  for (size_t i = folders.size(); i-- > 0;) folders.push_back(folders[i] + "/vdpau");
+  for (const auto& folder : folders) {
     for (const auto& file : root.list(folder)) {
       auto library = driver_library(file);
       if (!library) continue;

@@ -23,6 +23,7 @@ void Speculation::propose(std::span<Sequence* const> choices, int running) {
     if (choice.finished) continue;
     choice.draft.clear();
     if (crowded || choice.pending() != 1 || choice.state != SequenceState::kRunning) continue;
+    if (!choice.request->forked) continue;  // the one token that is left is the prompt's
     const int most = room(choice);
     if (most > 0) requests_.push_back({choice.id, choice.tokens, most, &choice.draft});
   }

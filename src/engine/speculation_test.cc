@@ -91,6 +91,19 @@ TEST_F(SpeculationTest, NoMoreGuessesThanAnswerAndContextTake) {
   expect_all_blocks_free();
 }
 
+TEST_F(SpeculationTest, APromptThatIsOneTokenShortIsNotGuessedFor) {
+  EngineConfig config = small_config();
+  config.max_num_batched_tokens = 8;
+  start_drafting(config, 1000);
+  Request asked = request({1, 2, 3, 4, 5, 6, 7, 8, 9}, 20);
+  asked.n = 2;
+  ASSERT_TRUE(submit(0, asked));
+  ASSERT_TRUE(answers_.wait());
+  for (int choice = 0; choice < 2; ++choice)
+    EXPECT_EQ(answers_.of(0, choice).tokens, expected(asked, choice));
+  EXPECT_EQ(engine_->stats().prompt_tokens, 9);
+}
+
 TEST_F(SpeculationTest, ACrowdIsNotGuessedFor) {
   EngineConfig config = small_config();
   config.draft_most_running = 1;

@@ -9,6 +9,7 @@ import uuid
 class Bundle:
     def __init__(self, folder, rootfs, program, driver_root):
         self.folder = pathlib.Path(folder)
+        self.environment = {"PATH": os.environ["PATH"]}  # of the runtime
         self.folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(["runc", "spec", "--bundle", str(self.folder)], check=True)
         self.config = json.loads((self.folder / "config.json").read_text())
@@ -40,7 +41,7 @@ class Bundle:
         if log is not None:
             words += ["--log", str(log), "--log-format", "json"]
         words += ["run", "--bundle", str(self.folder), f"pagoda-test-{uuid.uuid4().hex[:12]}"]
-        environment = {"PATH": os.environ["PATH"], "XDG_CONFIG_HOME": str(self.folder / "settings")}
+        environment = {**self.environment, "XDG_CONFIG_HOME": str(self.folder / "settings")}
         return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60)
 
 

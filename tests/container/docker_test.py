@@ -1,6 +1,6 @@
 """`docker run --gpus` through a real dockerd of the test's own, configured by `pagoda ctk runtime configure`.
 
-usage: docker_test.py PAGODA
+usage: docker_test.py PAGODA LIBNVIDIA_ML
 """
 import os
 import pathlib
@@ -14,7 +14,7 @@ import unittest
 import bundle as bundles
 import small_root
 
-PAGODA = ""
+PAGODA = LIBRARY = ""
 
 
 class Docker(unittest.TestCase):
@@ -23,13 +23,14 @@ class Docker(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.base = pathlib.Path(cls.temporary.name)
-        driver = small_root.driver_tree(cls.base / "driver")
+        driver = small_root.driver_with_smi(cls.base / "driver", PAGODA, LIBRARY)
         cls.write_programs(driver)
         subprocess.run([PAGODA, "ctk", "runtime", "configure", "--runtime", "docker", "--config", str(cls.base / "daemon.json"),
                         "--nvidia-runtime-path", str(cls.base / "bin/nvidia-container-runtime"), "--nvidia-set-as-default"],
                        check=True, capture_output=True)
         cls.start_daemon()
         root = small_root.glibc_root(cls.base / "image")
+        small_root.copy_program(root, "/lib/x86_64-linux-gnu/libm.so.6")
         archive = subprocess.run(["tar", "-C", str(root), "-c", "."], capture_output=True, check=True).stdout
         done = subprocess.run([*cls.client(), "import", "-", "glibc:latest"], input=archive, capture_output=True, timeout=60)
         assert done.returncode == 0, done.stderr
@@ -43,7 +44,8 @@ class Docker(unittest.TestCase):
         (cls.base / "bin").mkdir()
         (cls.base / "bin/nvidia-container-runtime-hook").symlink_to(os.path.abspath(PAGODA))
         runtime = cls.base / "bin/nvidia-container-runtime"
-        runtime.write_text(f'#!/bin/sh\nXDG_CONFIG_HOME={cls.base}/settings exec {os.path.abspath(PAGODA)} container-runtime "$@"\n')
+        runtime.write_text(f'#!/bin/sh\nXDG_CONFIG_HOME={cls.base}/settings PAGODA_SIMULATE=h100x2 exec {os.path.abspath(PAGODA)} '
+                           'container-runtime "$@"\n')
         runtime.chmod(0o755)
 
     @classmethod
@@ -91,6 +93,20 @@ class Docker(unittest.TestCase):
         self.assertEqual(self.gpus(self.run_container("--gpus", '"device=0"')), ["nvidia0"])
         self.assertEqual(self.gpus(self.run_container("--gpus", '"device=1"')), ["nvidia1"])
 
+    def smi(self, gpus):
+        """The guide's line, on a simulated machine."""
+        done = subprocess.run([*self.client(), "run", "--rm", "--network", "none", "--gpus", gpus, "--env", "PAGODA_SIMULATE=h100x2", "--env",
+                               "PAGODA_NVML_LIBRARY=libnvidia-ml.so.1", "--env", "PAGODA_SIMULATE_NODES=/dev", "glibc:latest", "nvidia-smi", "-L"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout.splitlines()
+
+    def test_nvidia_smi_inside(self):
+        first, second = self.smi("all")
+        self.assertRegex(first, r"^GPU 0: NVIDIA H100 .* \(UUID: GPU-")
+        self.assertEqual(self.smi('"device=0"'), [first])
+        self.assertEqual(self.smi('"device=1"'), [second.replace("GPU 1", "GPU 0", 1)])
+
     def test_by_variable(self):
         self.assertEqual(self.gpus(self.run_container("--env", "NVIDIA_VISIBLE_DEVICES=1")), ["nvidia1"])
 
@@ -109,7 +125,7 @@ class Docker(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PAGODA = sys.argv[1]
+    PAGODA, LIBRARY = sys.argv[1:3]
     reason = bundles.why_no_containers()
     if reason is None and shutil.which("dockerd") is None:
         reason = "dockerd is not installed"

@@ -90,6 +90,15 @@ def busybox_root(root):
     return root
 
 
+def driver_with_smi(root, program, library):
+    """Its libnvidia-ml.so.1 is the simulated one, its nvidia-smi the program: with PAGODA_SIMULATE set, a machine that answers."""
+    driver_tree(root)
+    shutil.copy(library, root / "usr/lib/x86_64-linux-gnu/libnvidia-ml.so.580.95.05")
+    (root / "usr/bin/nvidia-smi").unlink()
+    shutil.copy(program, root / "usr/bin/nvidia-smi")
+    return root
+
+
 def driver_tree(root, tree="h100", folder="usr/lib/x86_64-linux-gnu"):
     root.mkdir(parents=True)
     host_tree.build(tree, root)

@@ -69,7 +69,7 @@ class Deploy(unittest.TestCase):
         done = run("kubectl", "kustomize", DEPLOY / "kubernetes")
         self.assertEqual(done.returncode, 0, done.stderr)
         kinds = re.findall(r"^kind: (\w+)$", done.stdout, re.MULTILINE)
-        self.assertEqual(sorted(kinds), ["DaemonSet", "Deployment", "Namespace", "PersistentVolumeClaim", "Service"])
+        self.assertEqual(sorted(kinds), ["DaemonSet", "DaemonSet", "Deployment", "Namespace", "PersistentVolumeClaim", "Service"])
         try:
             import kubernetes_validate
             import yaml
@@ -103,7 +103,7 @@ class Deploy(unittest.TestCase):
             entry.write_text(script)
             for words, expected in ((["--model", "/models/x", "--max-model-len", "8192"], "pagoda serve --model /models/x --max-model-len 8192"),
                                     (["tritonserver", "--http-port=8000"], "tritonserver --http-port=8000"), (["vllm", "serve", "x"], "vllm serve x"),
-                                    (["chat"], "pagoda chat"), (["pagoda", "--version"], "pagoda --version"), ([], "pagoda serve")):
+                                    (["chat"], "pagoda chat"), (["device-plugin"], "pagoda device-plugin"), (["pagoda", "--version"], "pagoda --version"), ([], "pagoda serve")):
                 done = run("sh", entry, *words, env={"PATH": f"{folder}:{os.environ['PATH']}"})
                 self.assertEqual(done.stdout.strip(), expected)
 

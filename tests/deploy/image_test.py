@@ -1,6 +1,6 @@
 """deploy/docker/Dockerfile built by buildah from the programs that were built, on a Debian base made by debootstrap, and run by podman.
 
-usage: image_test.py PAGODA PAGODA_CONTAINER_HOOK CACHE_FOLDER
+usage: image_test.py PAGODA PAGODA_CONTAINER_HOOK CACHE_FOLDER [PAGODA_GRPC]
 """
 import json
 import os
@@ -64,6 +64,13 @@ class Image(unittest.TestCase):
         done = self.run_image("localhost/pagoda", "--model", "/models/absent.gguf")
         self.assertIn("/models/absent.gguf", done.stderr)
 
+    def test_the_device_plugin_is_in_it(self):
+        if len(PROGRAMS) < 3:
+            self.skipTest("pagoda-grpc was not built: libgrpc++-dev is not installed")
+        done = self.run_image("localhost/pagoda", "device-plugin")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pagoda-grpc: cannot load NVIDIA's management library", done.stderr)
+
     def test_what_it_is(self):
         config = self.inspect("pagoda")["OCIv1"]["config"]
         self.assertEqual(config["User"], "pagoda")
@@ -85,7 +92,7 @@ def why_not():
 
 
 if __name__ == "__main__":
-    PROGRAMS, install_test.CACHE = sys.argv[1:3], pathlib.Path(sys.argv[3])
+    PROGRAMS, install_test.CACHE = sys.argv[1:3] + sys.argv[4:], pathlib.Path(sys.argv[3])
     reason = why_not()
     if reason:
         print("skipped:", reason)

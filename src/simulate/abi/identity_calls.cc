@@ -1,6 +1,7 @@
 // What a device is: its names, numbers and place.
 #include <nvml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -94,8 +95,10 @@ PAGODA_NVML_EXPORT nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* nam
 
 PAGODA_NVML_EXPORT nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {
   Reply reply("nvmlDeviceGetIndex", device);
-  if (!reply.require(index != nullptr).failed())
-    *index = reply.device().is_mig() ? static_cast<unsigned>(reply.device().mig) : reply.device().gpu;
+  if (reply.require(index != nullptr).failed()) return reply;
+  const auto visible = Session::instance().visible();
+  const auto place = std::find(visible.begin(), visible.end(), reply.device().gpu) - visible.begin();
+  *index = reply.device().is_mig() ? static_cast<unsigned>(reply.device().mig) : static_cast<unsigned>(place);
   return reply;
 }
 

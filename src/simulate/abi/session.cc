@@ -1,7 +1,11 @@
 #include "simulate/abi/session.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/format.h"
 
 namespace pagoda::simulate {
 
@@ -44,6 +48,17 @@ nvmlReturn_t Session::shutdown() {
 bool Session::initialised() const {
   std::lock_guard lock(mutex_);
   return count_ > 0;
+}
+
+std::vector<unsigned> Session::visible() {
+  const char* nodes = std::getenv("PAGODA_SIMULATE_NODES");
+  const bool all = nodes == nullptr || *nodes == '\0';
+  std::vector<unsigned> visible;
+  for (unsigned gpu = 0; gpu < machine_->gpu_count(); ++gpu) {
+    const auto minor = all ? 0 : static_cast<unsigned>(machine_->value({gpu}, "minor_number").number);
+    if (all || access(format("{}/nvidia{}", nodes, minor).c_str(), F_OK) == 0) visible.push_back(gpu);
+  }
+  return visible;
 }
 
 Machine* Session::machine_if_any() {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "simulate/machine.h"
 
@@ -26,6 +27,11 @@ class Session {
   Machine& machine() { return *machine_; }
   // Before the first init() too (nvmlSystemGetNVMLVersion); null where no scenario could be loaded.
   Machine* machine_if_any();
+
+  // The GPUs that this process sees, by NVML's index. All of the scenario; with PAGODA_SIMULATE_NODES=FOLDER
+  // those that have their node FOLDER/nvidiaMINOR, as in a container the real library sees those that it can
+  // open. Asked anew each time: a scenario may change while it runs.
+  std::vector<unsigned> visible();
 
   // Handles live as long as the process: a client may keep one over a shutdown, as with the real library.
   nvmlDevice_t handle(unsigned gpu, int mig = Device::kWhole);

@@ -23,7 +23,7 @@ nvmlReturn_t find_device(Reply reply, nvmlDevice_t* device, Matches matches) {
   reply.require(device != nullptr);
   if (reply.failed()) return reply;
   auto& machine = reply.machine();
-  for (unsigned gpu = 0; gpu < machine.gpu_count(); ++gpu) {
+  for (const unsigned gpu : Session::instance().visible()) {
     const Answer migs = machine.value({gpu, Device::kWhole}, "mig.devices");
     const int children = migs.list ? static_cast<int>(migs.list->size()) : 0;
     for (int mig = Device::kWhole; mig < children; ++mig) {
@@ -50,9 +50,10 @@ nvmlReturn_t handle_by_index(const char* function, unsigned index, nvmlDevice_t*
   Reply reply(function);
   reply.require(device != nullptr);
   if (reply.failed()) return reply;
-  reply.require(index < reply.machine().gpu_count());
+  const auto visible = Session::instance().visible();
+  reply.require(index < visible.size());
   if (reply.failed()) return reply;
-  const nvmlDevice_t handle = Session::instance().handle(index);
+  const nvmlDevice_t handle = Session::instance().handle(visible[index]);
   // The rules and the loss of that GPU are for its handle too.
   const Reply opened(function, handle);
   if (!opened.failed()) *device = handle;
@@ -168,7 +169,8 @@ PAGODA_NVML_EXPORT nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned* count) {
 
 PAGODA_NVML_EXPORT nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count) {
   Reply reply("nvmlDeviceGetCount_v2");
-  if (!reply.require(count != nullptr).failed()) *count = reply.machine().gpu_count();
+  if (!reply.require(count != nullptr).failed())
+    *count = static_cast<unsigned>(Session::instance().visible().size());
   return reply;
 }
 PAGODA_NVML_EXPORT nvmlReturn_t nvmlDeviceGetCount(unsigned* count) {

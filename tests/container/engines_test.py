@@ -1,22 +1,15 @@
-"""`pagoda ctk` on files: engines' configurations, specs, the toolkit's config, install and uninstall.
+"""`pagoda ctk runtime configure` on the engines' files, and the toolkit's own config.toml.
 
-usage: ctk_test.py PAGODA
+usage: engines_test.py PAGODA
 """
 import json
 import os
-import pathlib
-import shutil
 import stat
 import subprocess
-import sys
-import tempfile
 import threading
-import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "host"))
-import host_tree  # noqa: E402
+from toolkit_case import PAGODA, ToolkitCase, main
 
-PAGODA = ""
 RUNTIME = "/usr/bin/nvidia-container-runtime"
 
 CONTAINERD_V2 = """# the cluster's own file
@@ -41,20 +34,7 @@ version = 2
 """
 
 
-class Toolkit(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def ctk(self, *words, code=0, program=None, **rest):
-        command = [program] if program else [PAGODA, "ctk"]
-        done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, timeout=60, **rest)
-        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
-        return done
-
+class Engines(ToolkitCase):
     def configure(self, engine, path, *words, **rest):
         return self.ctk("runtime", "configure", "--runtime", engine, "--config", path, *words, **rest)
 
@@ -191,140 +171,6 @@ BinaryName = "/usr/bin/nvidia-container-runtime"
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(words, done.stderr)
 
-    def machine(self, tree="h100"):
-        if os.geteuid() != 0:
-            self.skipTest("device nodes are made by root only")
-        root = self.folder / "machine"
-        root.mkdir()
-        host_tree.build(tree, root)
-        return root
-
-    def test_specs(self):
-        root = self.machine()
-        spec = self.folder / "specs/nvidia.yaml"
-        self.ctk("cdi", "generate", "--driver-root", root, "--output", spec)
-        first = spec.read_bytes()
-        self.assertIn("unchanged:", self.ctk("cdi", "refresh", "--driver-root", root, "--output", spec).stderr)
-        self.assertEqual(spec.read_bytes(), first)
-        self.assertIn("5 devices, version 0.5.0", self.ctk("cdi", "validate", spec).stdout)
-        done = self.ctk("cdi", "list", "--spec-dir", spec.parent)
-        self.assertEqual(done.stdout.split()[:2], ["nvidia.com/gpu=0", "nvidia.com/gpu=1"])
-        self.assertIn("Found 5 CDI devices", done.stderr)
-        moved = self.ctk("cdi", "transform", "root", "--from", root, "--to", "/", "--input", spec).stdout
-        self.assertNotIn(str(root), moved)
-        back = subprocess.run([PAGODA, "ctk", "cdi", "transform", "root", "--from", "/usr", "--to", "/run/driver/usr"], input=moved,
-                              capture_output=True, text=True)
-        self.assertIn("hostPath: /run/driver/usr/bin/nvidia-smi", back.stdout)
-        self.assertIn("containerPath: /usr/bin/nvidia-smi", back.stdout)
-
-    def test_stale_and_broken_specs(self):
-        root = self.machine()
-        spec = self.folder / "specs/nvidia.yaml"
-        self.ctk("cdi", "generate", "--driver-root", root, "--output", spec)
-        (root / "usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05").unlink()
-        self.assertIn("is stale", self.ctk("cdi", "validate", spec, code=1).stderr)
-        for text, words in (("kind: [", "line 1"), ("cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: []\n", "no devices"),
-                            ("cdiVersion: 0.5.0\nkind: x\ndevices: []\n", "vendor.com/class"),
-                            ("cdiVersion: 0.5.0\nkind: a.b/c\ndevices:\n- name: '0'\n  containerEdits:\n    env: [A]\n", "devices[0].containerEdits: env 'A'"),
-                            ("cdiVersion: 0.5.0\nkind: a.b/c\nx: 1\ndevices: []\n", "unknown field 'x'"),
-                            ("[" * 100000, "nested more than")):
-            spec.write_text(text)
-            done = self.ctk("cdi", "validate", spec, code=1)
-            self.assertIn(words, done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1)
-
-    def test_strategies_and_choice(self):
-        root = self.machine()
-        text = lambda *words: json.loads(self.ctk("cdi", "generate", "--driver-root", root, "--format", "json", *words).stdout)
-        names = lambda *words: [d["name"] for d in text(*words)["devices"]]
-        self.assertEqual(names("--device-name-strategy", "type-index"), ["all", "gpu0", "gpu1"])
-        self.assertEqual(names("--device-name-strategy", "index", "--no-all-device", "--device-id", "1"), ["1"])
-        self.assertEqual(text("--vendor", "example.com", "--class", "card")["kind"], "example.com/card")
-        self.assertNotIn("hooks", text("--disable-hook", "all")["containerEdits"])
-        self.assertIn("no device '5'; there are: 0, 1", self.ctk("cdi", "generate", "--driver-root", root, "--device-id", "5", code=1).stderr)
-
-    def test_mig(self):
-        root = self.machine("h100-mig")
-        spec = json.loads(self.ctk("cdi", "generate", "--driver-root", root, "--format", "json", "--device-name-strategy", "index").stdout)
-        nodes = {d["name"]: [n["path"] for n in d["containerEdits"]["deviceNodes"]] for d in spec["devices"]}
-        self.assertEqual(nodes["0:0"], ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13"])
-        self.assertEqual(nodes["0:1"], ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap21", "/dev/nvidia-caps/nvidia-cap22"])
-        self.assertEqual(sorted(nodes), ["0:0", "0:1", "1", "all"])
-
-    def test_no_driver(self):
-        root = self.folder / "machine"
-        root.mkdir()
-        host_tree.build("no-gpu", root)
-        self.assertIn("no GPU that a loaded NVIDIA driver holds", self.ctk("cdi", "generate", "--driver-root", root, code=1).stderr)
-        link = self.folder / "nvidia-container-cli"
-        link.symlink_to(os.path.abspath(PAGODA))
-        self.assertIn("driver not loaded", self.ctk("--root", root, "info", program=link, code=1).stderr)
-        self.assertIn("configure enters", self.ctk("configure", "x", program=link, code=2).stderr)
-
-    def test_container_cli(self):
-        root = self.machine()
-        link = self.folder / "nvidia-container-cli"
-        link.symlink_to(os.path.abspath(PAGODA))
-        info = self.ctk("info", "--root", root, program=link).stdout
-        self.assertIn("NVRM version:   580.95.05\nCUDA version:   13.0\n\nDevice Index:   0\nDevice Minor:   0\n", info)
-        self.assertIn("Bus Location:   00000000:65:00.0\nArchitecture:   9.0\n", info)
-        self.assertIn("/dev/nvidia0\n", self.ctk("list", "--root", root, program=link).stdout)
-
-    def test_dev_char_links(self):
-        root = self.machine()
-        folder = self.folder / "char"
-        self.ctk("system", "create-dev-char-symlinks", "--create-all", "--driver-root", root, "--dev-char-path", folder)
-        self.assertEqual(os.readlink(folder / "195:1"), "../nvidia1")
-        self.assertEqual(os.readlink(folder / "195:255"), "../nvidiactl")
-
-    def test_install_beside_nvidias_own_files(self):
-        root = self.machine()
-        for program in ("usr/bin/dockerd", "usr/bin/containerd"):
-            (root / program).write_text("")
-            (root / program).chmod(0o755)
-        theirs = root / "usr/bin/nvidia-ctk"
-        theirs.write_text("NVIDIA's own\n")
-        done = self.ctk("install", "--root", root, "--toolkit-dir", "/usr/bin", code=2)
-        self.assertIn("is there", done.stderr)
-        self.assertFalse((root / "usr/bin/nvidia-cdi-hook").exists())
-        dry = self.ctk("install", "--root", root, "--dry-run").stdout
-        self.assertIn("would link", dry)
-        self.assertFalse((root / "etc/docker").exists())
-        self.ctk("install", "--root", root, "--toolkit-dir", "/usr/bin", "--force")
-        self.assertTrue(theirs.is_symlink())
-        self.assertEqual(json.loads((root / "etc/docker/daemon.json").read_text())["default-runtime"], "nvidia")
-        self.assertIn("nvidia.com/gpu", (root / "var/run/cdi/nvidia.yaml").read_text())
-        again = self.ctk("install", "--root", root, "--toolkit-dir", "/usr/bin", "--force").stdout
-        self.assertNotIn("link ", again)
-        self.ctk("uninstall", "--root", root, "--toolkit-dir", "/usr/bin")
-        self.assertEqual(theirs.read_text(), "NVIDIA's own\n")
-        self.assertFalse((root / "usr/bin/nvidia-container-cli").exists())
-        self.assertNotIn("nvidia", (root / "etc/docker/daemon.json").read_text())
-        self.assertNotIn("nvidia", (root / "etc/containerd/config.toml").read_text())
-        self.assertFalse((root / "var/run/cdi/nvidia.yaml").exists())
-
-    def test_refresh_watches(self):
-        root = self.machine()
-        spec = self.folder / "nvidia.yaml"
-        watcher = subprocess.Popen([PAGODA, "ctk", "cdi", "refresh", "--watch", "--interval", "1", "--driver-root", str(root), "--output", str(spec)],
-                                   stderr=subprocess.PIPE, text=True)
-        try:
-            self.assertIn("wrote", watcher.stderr.readline())
-            old = root / "usr/lib/x86_64-linux-gnu"
-            shutil.copy(old / "libcuda.so.580.95.05", old / "libcuda.so.590.48.01")
-            (old / "libcuda.so.1").unlink()
-            (old / "libcuda.so.1").symlink_to("libcuda.so.590.48.01")
-            self.assertIn("wrote", watcher.stderr.readline())
-            self.assertIn("590.48.01", spec.read_text())
-        finally:
-            watcher.terminate()
-            self.assertEqual(watcher.wait(10), 0)
-            watcher.stderr.close()
-
 
 if __name__ == "__main__":
-    PAGODA = os.path.abspath(sys.argv[1])
-    result = unittest.main(argv=sys.argv[:1], exit=False).result
-    for _, reason in result.skipped:
-        print("skipped:", reason)
-    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)
+    main()
