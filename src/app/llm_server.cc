@@ -10,6 +10,7 @@
 
 #include "app/hugging_face_cache.h"
 #include "app/machine.h"
+#include "app/serving_fit.h"
 #include "app/version.h"
 #include "base/format.h"
 #include "engine/batch_runner.h"
@@ -62,15 +63,6 @@ http::ServerOptions http_options(const ServeOptions& options) {
               options.client_certificate};
   http.root_path = options.root_path;
   return http;
-}
-
-model::Precision precision_of(const ServeOptions& options) {
-  // With quantised weights vLLM's --dtype is that of the activations between layers, f32 here.
-  const bool of_activations = !options.quantization.empty() && options.dtype != DType::kF32;
-  if (!options.dtype || of_activations) return model::Precision::kAuto;
-  return *options.dtype == DType::kF32   ? model::Precision::kFloat32
-         : *options.dtype == DType::kF16 ? model::Precision::kFloat16
-                                         : model::Precision::kBFloat16;
 }
 
 Result<model::LoadOptions> load_options(const ServeOptions& options, const model::WeightSource& source) {
@@ -134,6 +126,7 @@ Status LlmServer::load_weights() {
   PAGODA_ASSIGN(source_, model::open_weights(path_.string()));
   PAGODA_ASSIGN(const model::ModelConfig config, model::read_config(source_->metadata()));
   log_.source(*source_, config);
+  PAGODA_TRY(fit_serving(options_, *source_, config, available));
   PAGODA_ASSIGN(const model::LoadOptions load, load_options(options_, *source_));
   PAGODA_ASSIGN(model_, model::load_model(*source_, load, *compute_));
   source_->release_pages();
@@ -171,6 +164,8 @@ Status LlmServer::load_text() {
                   text::parse_chat_template(chat_template_source_, piece_of(*tokenizer_, tokenizer_->bos()),
                                             piece_of(*tokenizer_, tokenizer_->eos())));
   }
+  PAGODA_ASSIGN(sampling_, sampling_defaults(options_, path_, source_->metadata()));
+  log_.sampling(sampling_);
   const auto kind = source_->metadata().text("tokenizer.ggml.pre");
   log_.text(kind.value_or(source_->metadata().text("tokenizer.ggml.model").value_or("")), tokenizer_->size(),
             chat_template_ != nullptr);
@@ -182,6 +177,7 @@ Status LlmServer::start_engine() {
   config.max_model_len = plan_.max_model_len;
   config.max_num_seqs = options_.max_num_seqs;
   config.max_num_batched_tokens = static_cast<int>(options_.max_num_batched_tokens);
+  config.long_prefill_token_threshold = static_cast<int>(options_.long_prefill_token_threshold);
   config.max_queued_requests = options_.max_queued_requests;
   config.policy = options_.queue_order == QueueOrder::kPriority ? engine::SchedulingPolicy::kPriority
                                                                 : engine::SchedulingPolicy::kFcfs;
@@ -228,6 +224,8 @@ void LlmServer::open_service() {
   backend.chat_template = chat_template_.get();
   backend.chat_template_source = chat_template_source_;
   backend.max_model_len = plan_.max_model_len;
+  backend.default_sampling = sampling_.params;
+  backend.max_new_tokens = sampling_.max_new_tokens;
   backend.cache_config.block_size = options_.block_size;
   backend.cache_config.num_gpu_blocks = plan_.memory.blocks[0];
   backend.cache_config.num_cpu_blocks = plan_.swap_blocks[0];

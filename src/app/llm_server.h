@@ -7,6 +7,7 @@
 
 #include "api/openai/service.h"
 #include "app/draft_model.h"
+#include "app/sampling_defaults.h"
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "app/startup_log.h"
@@ -45,7 +46,7 @@ class LlmServer {
   Status produce_first_token();
   void open_service();
 
-  const ServeOptions options_;
+  ServeOptions options_;  // --fit auto may change them before the weights are loaded
   const std::filesystem::path path_;
   StartupLog log_;
 
@@ -59,6 +60,7 @@ class LlmServer {
   std::string chat_template_source_;
   std::unique_ptr<model::Model> model_;  // until the engine's runner takes it
   ServingPlan plan_;
+  SamplingDefaults sampling_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> http_;

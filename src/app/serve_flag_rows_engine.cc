@@ -60,6 +60,9 @@ FlagRows cache_rows(ServeOptions& o) {
             "follows --dtype)"),
       works("swap-space", kValue, "GIB", to_number(&o.swap_space_gib, {.min = 0, .max = 1 << 20}),
             "room for the KV of preempted requests; without it they are computed again (default: 0)"),
+      works("fit", kValue, "auto|off", to_choice<bool>(&o.fit_to_memory, {{"auto", true}, {"off", false}}),
+            "auto: what does not fit is served by the first change that does, as `pagoda plan` lists them "
+            "(default: off)"),
       works("enable-prefix-caching", kSwitch, "", to_switch(&o.prefix_caching),
             "requests share the KV of equal beginnings (default: on)"),
       no_effect("prefix-caching-hash-algo", kValue, "the prefix index has one form of key"),
@@ -91,8 +94,10 @@ FlagRows scheduling_rows(ServeOptions& o) {
             "fcfs, priority: who goes first (default: fcfs)"),
       not_yet("max-num-queued-tokens", kValue,
               "a bound on queued tokens is not in this version yet; use --max-num-queued-reqs"),
-      not_yet("long-prefill-token-threshold", kValue,
-              "a bound on long prompts' chunks is not in this version yet", {"0"}),
+      works("long-prefill-token-threshold", kValue, "TOKENS",
+            to_human_integer(&o.long_prefill_token_threshold, {0, 1 << 20}),
+            "most tokens of one prompt in a step, so that several are read side by side (default: 0, no "
+            "bound)"),
       not_yet("max-num-partial-prefills", kValue, "a bound on partial prefills is not in this version yet",
               {"1"}),
       not_yet("max-long-partial-prefills", kValue, "a bound on partial prefills is not in this version yet",

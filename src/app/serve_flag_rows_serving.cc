@@ -29,16 +29,6 @@ Setter to_model(std::string* field) {
   };
 }
 
-// auto and -1 ask for as much as memory holds.
-Setter to_context_length(int64_t* field) {
-  const Setter integer = to_human_integer(field, {1, int64_t{1} << 30});
-  return [field, integer](std::span<const std::string> values) -> Status {
-    if (values.back() != "auto" && values.back() != "-1") return integer(values.last(1));
-    *field = -1;
-    return {};
-  };
-}
-
 Setter to_compute_dtype(std::optional<DType>* field) {
   return to_choice<std::optional<DType>>(
       field,
@@ -102,10 +92,12 @@ FlagRows model_rows(ServeOptions& o) {
       not_yet("rope-theta", kValue, "overriding the model's own facts is not in this version yet"),
       not_yet("disable-sliding-window", kSwitch,
               "overriding the model's own facts is not in this version yet"),
-      not_yet("generation-config", kValue,
-              "a generation config folder is not in this version yet; use auto or vllm", {"auto", "vllm"}),
-      not_yet("override-generation-config", kJson,
-              "server-wide sampling defaults are not in this version yet", {"{}"}),
+      works("generation-config", kValue, "SOURCE", to_text(&o.generation_config),
+            "sampling of requests that are silent about it: auto (the model's generation_config.json), vllm "
+            "(none), "
+            "or a folder that has one (default: auto)"),
+      works("override-generation-config", kJson, "JSON", to_json_object(&o.generation_overrides),
+            "the same, by hand, e.g. {\"temperature\": 0.5, \"max_new_tokens\": 512}"),
       not_yet("runner", kValue, "only text generation is in this version; use auto or generate",
               {"auto", "generate"}),
       not_yet("task", kValue, "only text generation is in this version; use auto or generate",

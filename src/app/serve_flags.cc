@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "app/sampling_defaults.h"
 #include "app/serve_flag_rows.h"
 #include "base/format.h"
 
@@ -44,6 +45,7 @@ Status check_together(const ServeRequest& request) {
     return fail(ErrorCode::kInvalidArgument,
                 format("--root-path: '{}' does not begin with /", options.root_path), "root-path");
   }
+  PAGODA_TRY(check_generation_overrides(options.generation_overrides));
   return check_speculation(options.speculation);
 }
 

@@ -27,8 +27,10 @@ struct ServeOptions {
   uint64_t seed = 0;           // of requests that bring none
   std::string chat_template;   // a file, or the template itself; empty: the model's own
   nlohmann::ordered_json chat_template_kwargs =
-      nlohmann::ordered_json::object();  // defaults of every request
-  int threads = 0;                       // of the compute pool; 0: one per usable core
+      nlohmann::ordered_json::object();    // defaults of every request
+  std::string generation_config = "auto";  // the model's own; "vllm": none; else a folder
+  nlohmann::ordered_json generation_overrides = nlohmann::ordered_json::object();
+  int threads = 0;  // of the compute pool; 0: one per usable core
 
   // Network.
   std::string host = "127.0.0.1";
@@ -57,12 +59,14 @@ struct ServeOptions {
   int64_t blocks_override = 0;          // overrides both; 0: derived
   std::optional<DType> kv_cache_dtype;  // kBF16, kF32, kI8; absent: follows dtype
   double swap_space_gib = 0;
+  bool fit_to_memory = false;  // what does not fit is served by the first rung of the ladder that does
   bool prefix_caching = true;
 
   // Scheduling.
   int max_num_seqs = 256;
-  int64_t max_num_batched_tokens = 512;  // of one step: how long running answers wait for new prompts
-  int max_queued_requests = 0;           // 0: 16 × max_num_seqs
+  int64_t max_num_batched_tokens = 512;      // of one step: how long running answers wait for new prompts
+  int64_t long_prefill_token_threshold = 0;  // most of one prompt in a step; 0: no such bound
+  int max_queued_requests = 0;               // 0: 16 × max_num_seqs
   QueueOrder queue_order = QueueOrder::kFirstComeFirstServed;
   SpeculationOptions speculation;
 

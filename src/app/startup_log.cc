@@ -125,6 +125,11 @@ void StartupLog::kv(const ServingPlan& plan, const ServeOptions& options) {
             plan.memory.sequences, grouped(plan.max_model_len), swap, lap());
 }
 
+void StartupLog::sampling(const SamplingDefaults& defaults) const {
+  if (defaults.text.empty()) return;
+  log::info("sampling where a request says nothing: {}", defaults.text);
+}
+
 void StartupLog::serving(const ServeOptions& options, int port, std::string_view model_name) const {
   const bool tls = !options.tls_certificate_file.empty();
   const std::string address = options.unix_socket.empty()

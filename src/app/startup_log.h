@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "app/sampling_defaults.h"
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "base/clock.h"
@@ -21,6 +22,7 @@ class StartupLog {
   void draft(const model::WeightSource& source, int64_t bytes);
   void kv(const ServingPlan& plan, const ServeOptions& options);
   void text(std::string_view tokenizer, int vocabulary, bool has_template);
+  void sampling(const SamplingDefaults& defaults) const;
   void serving(const ServeOptions& options, int port, std::string_view model_name) const;
 
  private:

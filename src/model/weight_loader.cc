@@ -6,10 +6,54 @@
 namespace pagoda::model {
 namespace {
 
+// bf16 weights multiply f32 activations: rounding those too costs accuracy and, without bf16 units, gains
+// nothing.
+kernels::Activations activations_of(Precision precision) {
+  return precision == Precision::kInt8 ? kernels::Activations::kInt8 : kernels::Activations::kF32;
+}
+
+// How a tensor is packed: `precision` is resolved, never kAuto.
+kernels::PackedFormat packed_format(Precision precision, QuantiseTo quantise_to, const std::string& name,
+                                    const TensorView& tensor) {
+  using kernels::WeightEncoding;
+  switch (precision) {
+    case Precision::kFloat32:
+      return kernels::plain_format(WeightEncoding::kF32);
+    case Precision::kFloat16:
+      return kernels::plain_format(WeightEncoding::kF16);
+    case Precision::kBFloat16:
+      return kernels::plain_format(WeightEncoding::kBF16);
+    default:
+      break;
+  }
+  const bool plain = !is_quantised(tensor.dtype) && tensor.grouped == nullptr;
+  const int columns = static_cast<int>(tensor.columns());
+  if (!plain || columns % 32 != 0) return kernels::native_format(tensor);
+  const bool outside = name == "token_embd.weight" || name == "output.weight";
+  switch (quantise_to) {
+    case QuantiseTo::kInt8:
+      return kernels::kQuantiseInt8;
+    case QuantiseTo::kInt4:
+      return outside ? kernels::kQuantiseInt8 : kernels::kQuantiseInt4;
+    case QuantiseTo::kF8:
+      return kernels::quantise_f8_format(columns);
+    case QuantiseTo::kNothing:
+      break;
+  }
+  return kernels::native_format(tensor);
+}
+
+// K-quants scale their scales: a row whose products f16 does not hold keeps a multiplier.
+bool keeps_multipliers(DType dtype) {
+  return dtype == DType::kQ2_K || dtype == DType::kQ3_K || dtype == DType::kQ4_K || dtype == DType::kQ5_K ||
+         dtype == DType::kQ6_K;
+}
+
+}  // namespace
+
 // The first layer's query weights stand for the file: embeddings and norms are often kept in a wider type.
-Precision resolve(const WeightSource& source, const LoadOptions& options) {
-  if (options.precision != Precision::kAuto) return options.precision;
-  if (options.quantise_to != QuantiseTo::kNothing) return Precision::kInt8;
+Precision resolved_precision(const WeightSource& source, Precision wanted) {
+  if (wanted != Precision::kAuto) return wanted;
   const TensorView* query = source.find("blk.0.attn_q.weight");
   if (query == nullptr) return Precision::kFloat32;
   if (is_quantised(query->dtype) || query->grouped != nullptr) return Precision::kInt8;
@@ -17,18 +61,29 @@ Precision resolve(const WeightSource& source, const LoadOptions& options) {
   return query->dtype == DType::kF16 ? Precision::kFloat16 : Precision::kFloat32;
 }
 
-// bf16 weights multiply f32 activations: rounding those too costs accuracy and, without bf16 units, gains
-// nothing.
-kernels::Activations activations_of(Precision precision) {
-  return precision == Precision::kInt8 ? kernels::Activations::kInt8 : kernels::Activations::kF32;
+int64_t packed_weight_bytes(const WeightSource& source, Precision precision, QuantiseTo quantise_to) {
+  const bool quantises = precision == Precision::kAuto && quantise_to != QuantiseTo::kNothing;
+  const Precision resolved = quantises ? Precision::kInt8 : resolved_precision(source, precision);
+  int64_t sum = 0;
+  source.for_each([&](const std::string& name, const TensorView& tensor) {
+    if (tensor.shape.rank() < 2) {
+      sum += tensor.shape.elements() * static_cast<int64_t>(sizeof(float));
+      return;
+    }
+    const kernels::PackedFormat format = packed_format(resolved, quantise_to, name, tensor);
+    const int64_t tiles = (tensor.rows() + kernels::kTileRows - 1) / kernels::kTileRows;
+    sum += tiles * static_cast<int64_t>(format.tile_bytes(static_cast<int>(tensor.columns())));
+    if (format.encoding == kernels::WeightEncoding::kQuantised && keeps_multipliers(tensor.dtype))
+      sum += tiles * kernels::kTileRows * static_cast<int64_t>(sizeof(float));
+  });
+  return sum;
 }
-
-}  // namespace
 
 WeightLoader::WeightLoader(const WeightSource& source, const LoadOptions& options, ThreadPool& pool)
     : source_(source),
       quantise_to_(options.precision == Precision::kAuto ? options.quantise_to : QuantiseTo::kNothing),
-      precision_(resolve(source, options)),
+      precision_(quantise_to_ != QuantiseTo::kNothing ? Precision::kInt8
+                                                      : resolved_precision(source, options.precision)),
       pool_(pool) {}
 
 Status WeightLoader::status() const {
@@ -66,32 +121,7 @@ const TensorView* WeightLoader::take(const std::string& name, const Shape& shape
 }
 
 kernels::PackedFormat WeightLoader::format_of(const std::string& name, const TensorView& tensor) const {
-  using kernels::WeightEncoding;
-  switch (precision_) {
-    case Precision::kFloat32:
-      return kernels::plain_format(WeightEncoding::kF32);
-    case Precision::kFloat16:
-      return kernels::plain_format(WeightEncoding::kF16);
-    case Precision::kBFloat16:
-      return kernels::plain_format(WeightEncoding::kBF16);
-    default:
-      break;
-  }
-  const bool plain = !is_quantised(tensor.dtype) && tensor.grouped == nullptr;
-  const int columns = static_cast<int>(tensor.columns());
-  if (!plain || columns % 32 != 0) return kernels::native_format(tensor);
-  const bool outside = name == "token_embd.weight" || name == "output.weight";
-  switch (quantise_to_) {
-    case QuantiseTo::kInt8:
-      return kernels::kQuantiseInt8;
-    case QuantiseTo::kInt4:
-      return outside ? kernels::kQuantiseInt8 : kernels::kQuantiseInt4;
-    case QuantiseTo::kF8:
-      return kernels::quantise_f8_format(columns);
-    case QuantiseTo::kNothing:
-      break;
-  }
-  return kernels::native_format(tensor);
+  return packed_format(precision_, quantise_to_, name, tensor);
 }
 
 void WeightLoader::count_dequantised(const TensorView& tensor, const kernels::PackedFormat& format) {

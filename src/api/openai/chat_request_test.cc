@@ -34,6 +34,16 @@ Error fault_of(std::string_view fields) {
   return request ? Error{} : request.error();
 }
 
+TEST(ChatRequest, SilenceMeansTheModelsRecommendation) {
+  RequestLimits with = limits();
+  with.default_sampling.temperature = 0.7f;
+  with.default_sampling.top_k = 20;
+  const auto request = parse(R"("top_k":-1)", with);
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->generation.sampling.temperature, 0.7f);
+  EXPECT_EQ(request->generation.sampling.top_k, -1);
+}
+
 TEST(ChatRequest, HasVllmsDefaults) {
   const auto request = parse("");
   ASSERT_TRUE(request) << request.error().message;
@@ -192,6 +202,10 @@ TEST(FitToContext, DefaultsAndOverflow) {
   EXPECT_EQ(sampling.max_tokens, 10);
   ASSERT_TRUE(fit_to_context(request->generation, limits(), 16, prompt, sampling));
   EXPECT_EQ(sampling.max_tokens, 10);
+  RequestLimits capped = limits();
+  capped.max_new_tokens = 7;
+  ASSERT_TRUE(fit_to_context(request->generation, capped, std::nullopt, prompt, sampling));
+  EXPECT_EQ(sampling.max_tokens, 7) << "of the model's own recommendation";
   prompt.resize(100, 1);
   const Status overflow = fit_to_context(request->generation, limits(), std::nullopt, prompt, sampling);
   EXPECT_THAT(overflow.error().message, HasSubstr("maximum context length is 100 tokens"));

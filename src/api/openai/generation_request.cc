@@ -255,6 +255,7 @@ Status fit_to_context(const GenerationRequest& request, const RequestLimits& lim
         "max_tokens");
   }
   sampling.max_tokens = request.max_tokens.value_or(std::min(default_max_tokens.value_or(room), room));
+  if (limits.max_new_tokens) sampling.max_tokens = std::min(sampling.max_tokens, *limits.max_new_tokens);
   if (sampling.min_tokens > sampling.max_tokens) {
     return fail(ErrorCode::kInvalidArgument,
                 format("min_tokens must be an integer from 0 to max_tokens ({}), got {}", sampling.max_tokens,

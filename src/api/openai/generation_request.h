@@ -26,6 +26,7 @@ struct RequestLimits {
   bool return_tokens_as_token_ids = false;
   bool force_include_usage = false;
   engine::SamplingParams default_sampling;
+  std::optional<int> max_new_tokens;
 };
 
 // How the answer is to be written.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,6 @@ struct ServiceOptions {
   ModelNames names;
   std::string version = "0.1.0";
   MiddlewareOptions middleware;
-  engine::SamplingParams default_sampling;  // where a request is silent (generation config)
   std::string response_role = "assistant";
   std::string default_chat_template_kwargs;  // a JSON object, or empty
   ContentFormat content_format = ContentFormat::kAuto;
@@ -54,6 +54,8 @@ struct Backend {
   const text::ChatTemplate* chat_template = nullptr;  // nullptr: /v1/chat/completions says so with 400
   std::string chat_template_source;                   // to tell whether it knows the role "developer"
   int max_model_len = 0;                              // prompt + answer, tokens
+  engine::SamplingParams default_sampling;            // where a request is silent (generation config)
+  std::optional<int> max_new_tokens;                  // no answer is longer, whatever is asked for
   metrics::CacheConfig cache_config;                  // for vllm:cache_config_info
 };
 

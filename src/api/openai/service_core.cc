@@ -59,7 +59,8 @@ void ServiceCore::ready(Backend backend) {
   limits_.trust_request_chat_template = options_.trust_request_chat_template;
   limits_.return_tokens_as_token_ids = options_.return_tokens_as_token_ids;
   limits_.force_include_usage = options_.force_include_usage;
-  limits_.default_sampling = options_.default_sampling;
+  limits_.default_sampling = backend_.default_sampling;
+  limits_.max_new_tokens = backend_.max_new_tokens;
   form_.model_name = model_name();
   form_.content_as_parts = options_.content_format == ContentFormat::kOpenai ||
                            (options_.content_format == ContentFormat::kAuto && backend_.chat_template &&
