@@ -16,6 +16,7 @@
 #include "engine/batch_runner.h"
 #include "kernels/cpu/cpu_compute.h"
 #include "model/footprint.h"
+#include "model/quantisation_choice.h"
 #include "tensor/device.h"
 
 namespace pagoda::app {
@@ -62,6 +63,18 @@ http::ServerOptions http_options(const ServeOptions& options) {
               options.client_certificate};
   http.root_path = options.root_path;
   return http;
+}
+
+Result<model::LoadOptions> load_options(const ServeOptions& options, const model::WeightSource& source) {
+  model::LoadOptions load{precision_of(options)};
+  PAGODA_ASSIGN(load.quantise_to, model::choose_quantisation(source, options.quantization));
+  if (load.quantise_to == model::QuantiseTo::kNothing) return load;
+  if (load.precision != model::Precision::kAuto)
+    return fail(ErrorCode::kInvalidArgument,
+                format("--quantization {} and --dtype float32 contradict each other", options.quantization),
+                "quantization");
+  log::info("weights  of 16 bits are quantised to {} while they load", options.quantization);
+  return load;
 }
 
 // --chat-template is a file's path or, as with vLLM, the template itself.
@@ -114,7 +127,8 @@ Status LlmServer::load_weights() {
   PAGODA_ASSIGN(const model::ModelConfig config, model::read_config(source_->metadata()));
   log_.source(*source_, config);
   PAGODA_TRY(fit_serving(options_, *source_, config, available));
-  PAGODA_ASSIGN(model_, model::load_model(*source_, {precision_of(options_)}, *compute_));
+  PAGODA_ASSIGN(const model::LoadOptions load, load_options(options_, *source_));
+  PAGODA_ASSIGN(model_, model::load_model(*source_, load, *compute_));
   source_->release_pages();
   log_.weights(*model_);
   ServingFacts facts;

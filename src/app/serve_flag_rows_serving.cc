@@ -35,6 +35,14 @@ Setter to_compute_dtype(std::optional<DType>* field) {
       {{"auto", std::nullopt}, {"bfloat16", DType::kBF16}, {"float32", DType::kF32}, {"float", DType::kF32}});
 }
 
+// Whether the checkpoint agrees is seen when it is open.
+Setter to_quantization(std::string* field) {
+  return [field](std::span<const std::string> words) -> Status {
+    *field = words[0] == "none" || words[0] == "None" ? "" : words[0];
+    return {};
+  };
+}
+
 }  // namespace
 
 FlagRows model_rows(ServeOptions& o) {
@@ -46,6 +54,10 @@ FlagRows model_rows(ServeOptions& o) {
       works("dtype", kValue, "TYPE", to_compute_dtype(&o.dtype),
             "auto, bfloat16, float32: precision of the computation (default: auto, what the weights are made "
             "for)"),
+      also({"q"}, works("quantization", kValue, "METHOD", to_quantization(&o.quantization),
+                        "int8, int4, fp8: quantise 16-bit weights while they load; awq, gptq, "
+                        "compressed-tensors, bitsandbytes, gguf: the checkpoint must be quantised so "
+                        "(default: as the checkpoint is)")),
       works("max-model-len", kValue, "TOKENS", to_context_length(&o.max_model_len),
             "prompt and answer together: 8192, 8k, 8K; auto: as much as memory holds (default: the model's "
             "context)"),
@@ -71,8 +83,6 @@ FlagRows model_rows(ServeOptions& o) {
       no_effect("download-dir", kValue, "nothing is downloaded; models are local files"),
       no_effect("hf-token", kValue, "nothing is downloaded; models are local files"),
       no_effect("ignore-patterns", kValues, "models are single files"),
-      also({"q"}, not_yet("quantization", kValue,
-                          "the weights' format in the file decides; leave the flag out", {"gguf"})),
       not_yet("load-format", kValue, "only GGUF files are read in this version; use auto or gguf",
               {"auto", "gguf"}),
       not_yet("config-format", kValue, "only GGUF files are read in this version; use auto", {"auto"}),

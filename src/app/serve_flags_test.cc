@@ -57,6 +57,8 @@ TEST(ServeFlags, EveryFieldIsReached) {
                                      "a",
                                      "b",
                                      "--dtype=bfloat16",
+                                     "-q",
+                                     "int8",
                                      "--max-model-len",
                                      "8k",
                                      "--seed",
@@ -124,6 +126,7 @@ TEST(ServeFlags, EveryFieldIsReached) {
   EXPECT_EQ(o.model, "m.gguf");
   EXPECT_THAT(o.served_model_names, ElementsAre("a", "b"));
   EXPECT_EQ(o.dtype, DType::kBF16);
+  EXPECT_EQ(o.quantization, "int8");
   EXPECT_EQ(o.max_model_len, 8000);
   EXPECT_EQ(o.seed, 7u);
   EXPECT_EQ(o.chat_template, "t.jinja");
@@ -191,7 +194,6 @@ TEST(ServeFlags, RefusesWhatIsNotThereInOneLine) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"-tp", "2"},
                                                                  {"--pipeline_parallel_size=2"},
                                                                  {"--enable-lora"},
-                                                                 {"--quantization", "awq"},
                                                                  {"--cpu-offload-gb", "4"},
                                                                  {"--tool-call-parser", "hermes"},
                                                                  {"--hf-overrides", "{}"},

@@ -22,6 +22,7 @@ struct ServeOptions {
   std::string model;                            // as given: a path, or a name in the model cache
   std::vector<std::string> served_model_names;  // empty: the model's path and name
   std::optional<DType> dtype;  // of computing: kBF16, kF32; absent: what the file is made for
+  std::string quantization;    // a method by vLLM's name; empty: as the checkpoint is
   int64_t max_model_len = 0;   // tokens; 0: the model's context; -1: as much of it as memory holds
   uint64_t seed = 0;           // of requests that bring none
   std::string chat_template;   // a file, or the template itself; empty: the model's own

@@ -7,6 +7,7 @@
 #include "app/serving_plan.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "model/quantisation_choice.h"
 #include "model/weight_loader.h"
 #include "tensor/device.h"
 
@@ -16,10 +17,14 @@ namespace {
 ServingFacts predicted_facts(const ServeOptions& options, const model::WeightSource& source,
                              int64_t available) {
   const model::Precision precision = precision_of(options);
+  // What does not fit the checkpoint is told when it loads.
+  const model::QuantiseTo quantise_to =
+      model::choose_quantisation(source, options.quantization).value_or(model::QuantiseTo::kNothing);
   ServingFacts facts;
   facts.memory_available = available;
-  facts.weight_bytes = model::packed_weight_bytes(source, precision);
-  facts.float32 = model::resolved_precision(source, precision) == model::Precision::kFloat32;
+  facts.weight_bytes = model::packed_weight_bytes(source, precision, quantise_to);
+  facts.float32 = quantise_to == model::QuantiseTo::kNothing &&
+                  model::resolved_precision(source, precision) == model::Precision::kFloat32;
   return facts;
 }
 

@@ -42,7 +42,9 @@ void plan_swap(ServingPlan& plan, const ServeOptions& options) {
 }  // namespace
 
 model::Precision precision_of(const ServeOptions& options) {
-  if (!options.dtype) return model::Precision::kAuto;
+  // With quantised weights vLLM's --dtype is that of the activations between layers, f32 here.
+  const bool of_activations = !options.quantization.empty() && options.dtype != DType::kF32;
+  if (!options.dtype || of_activations) return model::Precision::kAuto;
   return *options.dtype == DType::kF32   ? model::Precision::kFloat32
          : *options.dtype == DType::kF16 ? model::Precision::kFloat16
                                          : model::Precision::kBFloat16;

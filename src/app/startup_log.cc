@@ -92,9 +92,11 @@ void StartupLog::source(const model::WeightSource& source, const model::ModelCon
   int64_t parameters = 0;
   source.for_each(
       [&](const std::string&, const TensorView& tensor) { parameters += tensor.shape.elements(); });
-  log::info("model    {}: {}, {:.1f} M parameters, mostly {}, {} layers, context {}   {:.3f} s",
+  const auto quantised = source.metadata().text("quantization.description");
+  const std::string how = quantised ? format(" ({})", *quantised) : "";
+  log::info("model    {}: {}, {:.1f} M parameters, mostly {}{}, {} layers, context {}   {:.3f} s",
             config.name.empty() ? source.path() : config.name, config.architecture,
-            static_cast<double>(parameters) * 1e-6, main_dtype(source), config.layers,
+            static_cast<double>(parameters) * 1e-6, main_dtype(source), how, config.layers,
             grouped(config.context), lap());
 }
 

@@ -17,6 +17,7 @@
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/plan_command.h"
+#include "app/quantize_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/simulated_gpus.h"
@@ -45,6 +46,7 @@ constexpr std::array kSubcommands = {
                run_serve_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, run_plan_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
+    Subcommand{"quantize", "a smaller model file from a 16-bit one", Names{}, run_quantize_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,
                run_dcgmi_command},
@@ -59,7 +61,6 @@ constexpr std::array kSubcommands = {
                run_device_plugin_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
-    Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/unpack_block.h"
 
 namespace pagoda::kernels {
 namespace {
@@ -14,12 +15,14 @@ constexpr QuantFormat kFormats[] = {
     {DType::kQ8_0, 8, -128, 127, 32, false},   {DType::kQ2_K, 2, 0, 3, 16, true},
     {DType::kQ3_K, 3, -4, 3, 16, false},       {DType::kQ4_K, 4, 0, 15, 32, true},
     {DType::kQ5_K, 5, 0, 31, 32, true},        {DType::kQ6_K, 6, -32, 31, 16, false},
-    {DType::kIQ4_NL, 4, -127, 113, 32, false},
+    {DType::kIQ4_NL, 4, -127, 113, 32, false}, {DType::kIQ1_S, 2, -9, 9, 32, false},
+    {DType::kIQ1_M, 2, -9, 9, 16, false},      {DType::kIQ2_XXS, 2, -43, 43, 32, false},
+    {DType::kIQ2_XS, 2, -43, 43, 16, false},   {DType::kIQ2_S, 2, -43, 43, 16, false},
+    {DType::kIQ3_XXS, 3, -62, 62, 32, false},  {DType::kIQ3_S, 3, -15, 15, 32, false},
+    {DType::kIQ4_XS, 4, -127, 113, 32, false}, {DType::kTQ1_0, 2, -1, 1, 32, false},
+    {DType::kTQ2_0, 2, -1, 2, 32, false},      {DType::kMXFP4, 4, -12, 12, 32, false},
+    {DType::kNVFP4, 4, -12, 12, 16, false},
 };
-
-// IQ4_NL's sixteen levels.
-constexpr int8_t kIq4NlLevels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                     1,    13,   25,  38,  53,  69,  89,  113};
 
 constexpr int kMaxBlock = 256;
 
@@ -175,8 +178,6 @@ void unpack_q6_k(const uint8_t* block, int8_t* codes, float* scales, float*) {
   }
 }
 
-using UnpackBlock = void (*)(const uint8_t* block, int8_t* codes, float* scales, float* offsets);
-
 UnpackBlock unpacker_of(DType dtype) {
   switch (dtype) {
     case DType::kQ4_0:
@@ -202,7 +203,7 @@ UnpackBlock unpacker_of(DType dtype) {
     case DType::kIQ4_NL:
       return unpack_iq4_nl;
     default:
-      return nullptr;
+      return lattice_unpacker_of(dtype);
   }
 }
 
@@ -235,7 +236,7 @@ const QuantFormat& quant_format_of(DType dtype) {
 }
 
 bool can_dequantise(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16 ||
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16 || dtype == DType::kF8E4M3 ||
          unpacker_of(dtype) != nullptr;
 }
 
@@ -254,6 +255,9 @@ void dequantise_row(DType dtype, const std::byte* row, int elements, float* out)
         std::memcpy(&bits, bytes + 2 * i, sizeof bits);
         out[i] = bf16_to_f32(bits);
       }
+      break;
+    case DType::kF8E4M3:
+      for (int i = 0; i < elements; ++i) out[i] = f8e4m3_to_f32(bytes[i]);
       break;
     default:
       dequantise_blocks(dtype, bytes, elements, out);

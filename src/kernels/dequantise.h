@@ -27,7 +27,7 @@ inline int group_size(DType dtype) {
   return quant_format_of(dtype).group;
 }
 
-// Whether dequantise_row knows the dtype: all of them but the integers and F64.
+// Whether dequantise_row knows the dtype: all of them but the integers, F64 and what is grouped.
 bool can_dequantise(DType dtype);
 
 // One row, or any run of whole blocks: `elements` is a multiple of the dtype's block.

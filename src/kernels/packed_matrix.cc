@@ -7,15 +7,20 @@
 #include "base/format.h"
 #include "base/thread_pool.h"
 #include "kernels/dequantise.h"
+#include "kernels/grouped_rows.h"
+#include "kernels/quantise.h"
 
 namespace pagoda::kernels {
 namespace {
 
 size_t element_bytes(WeightEncoding encoding) {
-  return encoding == WeightEncoding::kF32 ? 4 : 2;
+  return encoding == WeightEncoding::kF32 ? 4 : encoding == WeightEncoding::kF8 ? 1 : 2;
 }
 
-size_t code_bytes(const PackedFormat& format) {
+// Of kF8 and kQuantised: where the scales of a span begin.
+size_t scales_at(const PackedFormat& format);
+
+size_t code_bytes(const PackedFormat& format) {  // of a group
   return size_t{format.group} * format.bits * kTileRows / 8;
 }
 
@@ -72,41 +77,128 @@ struct RowBuffers {
   std::vector<float> values;
   std::vector<int8_t> codes;
   std::vector<float> scales, offsets;
+  GroupedRows grouped;
 
   RowBuffers(const PackedFormat& format, size_t columns) {
-    if (format.encoding != WeightEncoding::kQuantised) {
-      values.resize(columns);
-      return;
-    }
+    values.resize(columns);
+    if (format.encoding != WeightEncoding::kQuantised) return;
     codes.resize(columns);
-    scales.resize(columns / format.group);
-    offsets.resize(columns / format.group);
+    scales.resize(columns / static_cast<size_t>(format.span()));
+    offsets.resize(scales.size());
   }
 };
 
-void pack_plain_row(const TensorView& tensor, int64_t row, WeightEncoding encoding, uint8_t* tile, int lane,
-                    RowBuffers& buffers) {
-  const int columns = static_cast<int>(tensor.columns());
-  dequantise_row(tensor.dtype, tensor.row(row), columns, buffers.values.data());
-  for (int k = 0; k < columns; ++k)
-    put_plain(tile, encoding, lane, k, buffers.values[static_cast<size_t>(k)]);
+// One row of the stack on its way into a tile.
+struct RowToPack {
+  const TensorView& tensor;
+  int64_t row;
+  const PackedFormat& format;
+  uint8_t* tile;
+  int lane;
+  const std::vector<int32_t>& column_order;
+
+  int columns() const { return static_cast<int>(tensor.columns()); }
+  int spans() const { return columns() / format.span(); }
+  uint8_t* span(int i) const { return tile + static_cast<size_t>(i) * format.tile_bytes(format.span()); }
+};
+
+void dequantise(const RowToPack& r, RowBuffers& buffers) {
+  if (r.tensor.grouped != nullptr) {
+    buffers.grouped.dequantise(*r.tensor.grouped, static_cast<int>(r.row), buffers.values.data());
+  } else {
+    dequantise_row(r.tensor.dtype, r.tensor.row(r.row), r.columns(), buffers.values.data());
+  }
 }
 
-float pack_quantised_row(const TensorView& tensor, int64_t row, const PackedFormat& format, uint8_t* tile,
-                         int lane, RowBuffers& buffers) {
-  const int columns = static_cast<int>(tensor.columns());
-  unpack_row(tensor.dtype, tensor.row(row), columns, buffers.codes.data(), buffers.scales.data(),
-             buffers.offsets.data());
-  const float multiplier = row_multiplier(buffers.scales, buffers.offsets);
-  const size_t group_bytes = format.tile_bytes(format.group);
-  for (size_t g = 0; g < buffers.scales.size(); ++g) {
-    uint8_t* group = tile + g * group_bytes;
-    put_codes(group, format, lane, buffers.codes.data() + g * format.group);
-    uint16_t* scales = reinterpret_cast<uint16_t*>(group + code_bytes(format));
-    scales[lane] = f32_to_f16(buffers.scales[g] / multiplier);
-    if (format.has_offset) scales[kTileRows + lane] = f32_to_f16(buffers.offsets[g] / multiplier);
+void pack_plain_row(const RowToPack& r, RowBuffers& buffers) {
+  dequantise(r, buffers);
+  for (int k = 0; k < r.columns(); ++k)
+    put_plain(r.tile, r.format.encoding, r.lane, k, buffers.values[static_cast<size_t>(k)]);
+}
+
+// The row's E4M3 codes under one scale per span.
+void pack_f8_row(const RowToPack& r, RowBuffers& buffers) {
+  const GroupedWeight* grouped = r.tensor.grouped;
+  float scale = 1.f;
+  if (grouped == nullptr) {
+    dequantise(r, buffers);
+    if (r.tensor.dtype != DType::kF8E4M3) scale = scale_for_f8(buffers.values);
+  }
+  const int8_t* codes =
+      grouped != nullptr ? buffers.grouped.values(*grouped, static_cast<int>(r.row)) : nullptr;
+  for (int s = 0; s < r.spans(); ++s) {
+    uint8_t* span = r.span(s);
+    for (int i = 0; i < r.format.span(); ++i) {
+      const int k = s * r.format.span() + i;
+      span[i * kTileRows + r.lane] = codes != nullptr
+                                         ? static_cast<uint8_t>(codes[k])
+                                         : f32_to_f8e4m3(buffers.values[static_cast<size_t>(k)] / scale);
+    }
+    if (grouped != nullptr)
+      scale = scale_of(*grouped, static_cast<int>(r.row), s * r.format.span() / grouped->column_span);
+    reinterpret_cast<float*>(span + scales_at(r.format))[r.lane] = scale;
+  }
+}
+
+// Codes, scales and offsets of a row into `buffers`; its multiplier.
+float take_grouped_row(const RowToPack& r, RowBuffers& buffers) {
+  const GroupedWeight& w = *r.tensor.grouped;
+  const int row = static_cast<int>(r.row);
+  const int8_t* values = buffers.grouped.values(w, row);
+  for (size_t k = 0; k < buffers.codes.size(); ++k)
+    buffers.codes[k] = values[r.column_order.empty() ? k : static_cast<size_t>(r.column_order[k])];
+  for (int s = 0; s < r.spans(); ++s) {
+    const int group = s * r.format.span() / w.column_span;
+    buffers.scales[static_cast<size_t>(s)] = scale_of(w, row, group);
+    buffers.offsets[static_cast<size_t>(s)] = static_cast<float>(zero_of(w, row, group));
+  }
+  if (w.groups() > 1) return row_multiplier(buffers.scales, buffers.scales);
+  const float multiplier = buffers.scales[0];  // the row's one scale, in all its bits
+  if (multiplier == 0.f) return 1.f;
+  std::fill(buffers.scales.begin(), buffers.scales.end(), multiplier);
+  return multiplier;
+}
+
+float take_quantised_row(const RowToPack& r, RowBuffers& buffers) {
+  if (r.tensor.grouped != nullptr) return take_grouped_row(r, buffers);
+  if (is_quantised(r.tensor.dtype)) {
+    unpack_row(r.tensor.dtype, r.tensor.row(r.row), r.columns(), buffers.codes.data(), buffers.scales.data(),
+               buffers.offsets.data());
+    return row_multiplier(buffers.scales, buffers.offsets);
+  }
+  dequantise(r, buffers);
+  quantise_groups(buffers.values, r.format.bits, buffers.codes.data(), buffers.scales.data());
+  return row_multiplier(buffers.scales, buffers.scales);
+}
+
+float pack_quantised_row(const RowToPack& r, RowBuffers& buffers) {
+  const PackedFormat& format = r.format;
+  const float multiplier = take_quantised_row(r, buffers);
+  for (int s = 0; s < r.spans(); ++s) {
+    uint8_t* span = r.span(s);
+    for (int g = 0; g < format.groups_per_scale; ++g) {
+      const size_t k = static_cast<size_t>(s * format.span() + g * format.group);
+      put_codes(span + static_cast<size_t>(g) * code_bytes(format), format, r.lane, buffers.codes.data() + k);
+    }
+    const auto at = static_cast<size_t>(s);
+    uint16_t* scales = reinterpret_cast<uint16_t*>(span + scales_at(format));
+    scales[r.lane] = f32_to_f16(buffers.scales[at] / multiplier);
+    const float unit = format.offset_is_zero_point ? 1.f : multiplier;
+    if (format.has_offset) scales[kTileRows + r.lane] = f32_to_f16(buffers.offsets[at] / unit);
   }
   return multiplier;
+}
+
+bool is_plain_weight(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+// Whether pack() turns the tensor into the format.
+bool fits(const TensorView& tensor, const PackedFormat& format) {
+  const bool plain = format.encoding != WeightEncoding::kQuantised && format.encoding != WeightEncoding::kF8;
+  if (plain) return tensor.grouped != nullptr || can_dequantise(tensor.dtype);
+  if (native_format(tensor) == format) return true;
+  return is_plain_weight(tensor.dtype) && !format.has_offset && tensor.columns() % format.span() == 0;
 }
 
 Status check_stackable(std::span<const TensorView> tensors, const PackedFormat& format) {
@@ -116,10 +208,9 @@ Status check_stackable(std::span<const TensorView> tensors, const PackedFormat& 
                   pagoda::format("weights of shape {} and {} cannot be stacked: their columns differ",
                                  tensors[0].shape.to_string(), tensor.shape.to_string()));
     }
-    const bool fits = format.encoding == WeightEncoding::kQuantised
-                          ? is_quantised(tensor.dtype) && native_format(tensor.dtype) == format
-                          : can_dequantise(tensor.dtype);
-    if (!fits) {
+    if (!same_column_order(tensors[0], tensor))
+      return fail(ErrorCode::kUnsupported, "weights whose columns are in different orders cannot be stacked");
+    if (!fits(tensor, format)) {
       return fail(ErrorCode::kUnsupported,
                   pagoda::format("weights of type {} cannot be packed here", info_of(tensor.dtype).name));
     }
@@ -127,12 +218,19 @@ Status check_stackable(std::span<const TensorView> tensors, const PackedFormat& 
   return {};
 }
 
+size_t scales_at(const PackedFormat& format) {
+  if (format.encoding == WeightEncoding::kF8) return static_cast<size_t>(format.span()) * kTileRows;
+  return format.groups_per_scale * code_bytes(format);
+}
+
 }  // namespace
 
 size_t PackedFormat::tile_bytes(int columns) const {
   const size_t k = static_cast<size_t>(columns);
+  if (encoding == WeightEncoding::kF8)
+    return k / static_cast<size_t>(span()) * (scales_at(*this) + kTileRows * sizeof(float));
   if (encoding != WeightEncoding::kQuantised) return (k + k % 2) * kTileRows * element_bytes(encoding);
-  return k / group * (code_bytes(*this) + kTileRows * size_t{2} * (has_offset ? 2 : 1));
+  return k / static_cast<size_t>(span()) * (scales_at(*this) + kTileRows * size_t{2} * (has_offset ? 2 : 1));
 }
 
 PackedFormat native_format(DType dtype) {
@@ -140,7 +238,13 @@ PackedFormat native_format(DType dtype) {
     case DType::kF16:
       return plain_format(WeightEncoding::kF16);
     case DType::kBF16:
+    case DType::kF8E4M3:  // without scales of its own: an exact conversion
+    case DType::kNF4:     // no kernel multiplies its levels
       return plain_format(WeightEncoding::kBF16);
+    case DType::kInt4:  // the usual width; the tensor itself knows better
+      return {WeightEncoding::kQuantised, 4, 32, false, false, 4};
+    case DType::kInt8:
+      return {WeightEncoding::kQuantised, 8, 32, false};
     default:
       break;
   }
@@ -149,6 +253,27 @@ PackedFormat native_format(DType dtype) {
   const bool narrow = quant.code_max - quant.code_min < 16;
   return {WeightEncoding::kQuantised, static_cast<uint8_t>(narrow ? 4 : 8), static_cast<uint8_t>(quant.group),
           quant.has_offset};
+}
+
+PackedFormat native_format(const TensorView& tensor) {
+  if (tensor.grouped == nullptr) return native_format(tensor.dtype);
+  const auto packing = grouped_packing(*tensor.grouped);
+  return packing ? packing->format : plain_format(WeightEncoding::kBF16);
+}
+
+PackedFormat quantise_f8_format(int columns) {
+  PackedFormat format = {WeightEncoding::kF8, 0, 32, false};
+  format.groups_per_scale = static_cast<uint16_t>(columns / 32);
+  return format;
+}
+
+bool same_column_order(const TensorView& a, const TensorView& b) {
+  const auto order = [](const TensorView& tensor) {
+    const bool moved = tensor.grouped != nullptr && tensor.grouped->group_of_column != nullptr;
+    const auto packing = moved ? grouped_packing(*tensor.grouped) : std::nullopt;
+    return packing ? packing->column_order : std::vector<int32_t>();
+  };
+  return &a == &b || order(a) == order(b);
 }
 
 Result<PackedMatrix> pack(std::span<const TensorView> tensors, PackedFormat format, ThreadPool& pool) {
@@ -162,6 +287,9 @@ Result<PackedMatrix> pack(std::span<const TensorView> tensors, PackedFormat form
   packed.rows = static_cast<int>(rows.size());
   packed.columns = static_cast<int>(tensors[0].columns());
   packed.data = Buffer(static_cast<size_t>(packed.tiles()) * packed.tile_bytes());
+  const bool coded = format.encoding == WeightEncoding::kQuantised || format.encoding == WeightEncoding::kF8;
+  if (coded && tensors[0].grouped != nullptr)
+    packed.column_order = grouped_packing(*tensors[0].grouped)->column_order;
   std::vector<float> multipliers(static_cast<size_t>(packed.tiles()) * kTileRows, 1.f);
   pool.run([&](int worker) {
     const Share share = share_of(packed.tiles(), worker, pool.size());
@@ -169,11 +297,13 @@ Result<PackedMatrix> pack(std::span<const TensorView> tensors, PackedFormat form
     for (int row = share.begin * kTileRows; row < std::min(share.end * kTileRows, packed.rows); ++row) {
       const auto& [tensor, tensor_row] = rows[static_cast<size_t>(row)];
       uint8_t* tile = packed.data.as<uint8_t>(static_cast<size_t>(row / kTileRows) * packed.tile_bytes());
+      const RowToPack to_pack{*tensor, tensor_row, format, tile, row % kTileRows, packed.column_order};
       if (format.encoding == WeightEncoding::kQuantised) {
-        multipliers[static_cast<size_t>(row)] =
-            pack_quantised_row(*tensor, tensor_row, format, tile, row % kTileRows, buffers);
+        multipliers[static_cast<size_t>(row)] = pack_quantised_row(to_pack, buffers);
+      } else if (format.encoding == WeightEncoding::kF8) {
+        pack_f8_row(to_pack, buffers);
       } else {
-        pack_plain_row(*tensor, tensor_row, format.encoding, tile, row % kTileRows, buffers);
+        pack_plain_row(to_pack, buffers);
       }
     }
   });
@@ -205,28 +335,38 @@ int packed_code(const uint8_t* group, const PackedFormat& format, int lane, int 
   return (high ? both >> 4 : both & 15) - format.zero_point();
 }
 
+// Weight i of a span of a coded format.
+float span_weight(const uint8_t* span, const PackedFormat& format, int lane, int i) {
+  const uint8_t* after = span + scales_at(format);
+  if (format.encoding == WeightEncoding::kF8)
+    return f8e4m3_to_f32(span[i * kTileRows + lane]) * reinterpret_cast<const float*>(after)[lane];
+  const uint16_t* scales = reinterpret_cast<const uint16_t*>(after);
+  const float scale = f16_to_f32(scales[lane]);
+  const float offset = format.has_offset ? f16_to_f32(scales[kTileRows + lane]) : 0.f;
+  const uint8_t* group = span + static_cast<size_t>(i / format.group) * code_bytes(format);
+  const auto value = static_cast<float>(packed_code(group, format, lane, i % format.group));
+  return format.offset_is_zero_point ? scale * (value - offset) : scale * value + offset;
+}
+
 }  // namespace
 
 void unpack_row(const PackedMatrix& matrix, int row, float* out) {
   const PackedFormat& format = matrix.format;
   const uint8_t* tile = matrix.tile(row / kTileRows);
   const int lane = row % kTileRows;
-  if (format.encoding != WeightEncoding::kQuantised) {
+  const auto place = [&](int k) {
+    return matrix.column_order.empty() ? k : matrix.column_order[static_cast<size_t>(k)];
+  };
+  if (format.encoding != WeightEncoding::kQuantised && format.encoding != WeightEncoding::kF8) {
     for (int k = 0; k < matrix.columns; ++k) out[k] = plain_weight(tile, format.encoding, lane, k);
     return;
   }
   const float multiplier =
       matrix.row_multipliers.empty() ? 1.f : matrix.row_multipliers[static_cast<size_t>(row)];
-  const size_t group_bytes = format.tile_bytes(format.group);
-  for (int g = 0; g < matrix.columns / format.group; ++g) {
-    const uint8_t* group = tile + static_cast<size_t>(g) * group_bytes;
-    const uint16_t* scales = reinterpret_cast<const uint16_t*>(group + code_bytes(format));
-    const float scale = f16_to_f32(scales[lane]);
-    const float offset = format.has_offset ? f16_to_f32(scales[kTileRows + lane]) : 0.f;
-    for (int k = 0; k < format.group; ++k) {
-      out[g * format.group + k] =
-          (scale * static_cast<float>(packed_code(group, format, lane, k)) + offset) * multiplier;
-    }
+  for (int s = 0; s < matrix.columns / format.span(); ++s) {
+    const uint8_t* span = tile + static_cast<size_t>(s) * format.tile_bytes(format.span());
+    for (int i = 0; i < format.span(); ++i)
+      out[place(s * format.span() + i)] = span_weight(span, format, lane, i) * multiplier;
   }
 }
 

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 enum : uint32_t { kU8, kI8, kU16, kI16, kU32, kI32, kF32, kBool, kString, kArray, kU64, kI64, kF64 };
-enum : uint32_t { kTypeF32 = 0, kTypeQ4_0 = 2, kTypeIQ2_XXS = 16 };
+enum : uint32_t { kTypeF32 = 0, kTypeQ4_0 = 2, kTypeQ8_K = 15 };
 
 std::string error_of(const GgufBytes& bytes) {
   const auto contents = parse_gguf(bytes.span(), "x.gguf");
@@ -168,8 +168,8 @@ TEST(Gguf, BadTensorsAreNamed) {
   EXPECT_THAT(one({uint64_t{1} << 40, uint64_t{1} << 40}, kTypeF32, 0), HasSubstr("more elements than"));
   EXPECT_THAT(one({uint64_t{1} << 63, 2, 2}, kTypeF32, 0), HasSubstr("more elements than"));
   EXPECT_THAT(one({33}, kTypeQ4_0, 0), HasSubstr("rows of 33 elements, no multiple of Q4_0's block of 32"));
-  EXPECT_THAT(one({256}, kTypeIQ2_XXS, 0),
-              HasSubstr("'w' is IQ2_XXS, which is not supported; supported are F32, F16, Q4_0"));
+  EXPECT_THAT(one({256}, kTypeQ8_K, 0),
+              HasSubstr("'w' is Q8_K, which is not supported; supported are F32, F16, Q4_0"));
   EXPECT_THAT(one({256}, 99, 0), HasSubstr("'w' is type 99"));
 }
 

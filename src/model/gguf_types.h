@@ -13,6 +13,9 @@ namespace pagoda::model {
 // The dtype of a type number; nothing where this build cannot compute with it.
 std::optional<DType> dtype_of_gguf(uint32_t type);
 
+// The number of a dtype that GGUF knows.
+uint32_t gguf_type_of(DType dtype);
+
 // "IQ2_XXS" for a number that the format knows, "type 99" otherwise.
 std::string name_of_gguf_type(uint32_t type);
 

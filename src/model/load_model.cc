@@ -1,5 +1,6 @@
 #include "base/check.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "model/architectures.h"
 
 namespace pagoda::model {
@@ -31,11 +32,12 @@ Result<std::unique_ptr<Model>> load_model(const WeightSource& source, const Load
                                           kernels::Compute& compute) {
   PAGODA_ASSIGN(ModelConfig config, read_config(source.metadata()));
   PAGODA_TRY(check_for_kernels(source, config));
-  WeightLoader weights(source, options.precision, compute.pool());
+  WeightLoader weights(source, options, compute.pool());
   for (const Architecture& architecture : kArchitectures) {
     if (architecture.name != config.architecture) continue;
     std::unique_ptr<Model> model = architecture.make(std::move(config), weights, compute);
     PAGODA_TRY(weights.status());
+    if (const std::string line = weights.dequantised(); !line.empty()) log::info("weights  {}", line);
     return model;
   }
   PAGODA_CHECK(false, "read_config knows an architecture that load_model does not");

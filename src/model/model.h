@@ -19,11 +19,20 @@ enum class Precision {
   kFloat32,   // weights dequantised to f32, f32 activations, f32 KV: the reference
   kFloat16,   // weights rounded to f16, f32 activations
   kBFloat16,  // weights and KV rounded to bf16, f32 activations
-  kInt8,      // weights as quantised in the file, activations quantised to int8 in blocks of 32
+  kInt8,  // weights as quantised; what is in int8 or less multiplies activations quantised in blocks of 32
+};
+
+// What 16- and 32-bit weights of linear layers are quantised to while they are packed.
+enum class QuantiseTo : uint8_t {
+  kNothing,
+  kInt8,  // blocks of 32, as Q8_0
+  kInt4,  // blocks of 32; the embedding and the output layer in int8
+  kF8,    // E4M3, one scale per row
 };
 
 struct LoadOptions {
   Precision precision = Precision::kAuto;
+  QuantiseTo quantise_to = QuantiseTo::kNothing;  // with kAuto only
 };
 
 class Model {

@@ -15,11 +15,12 @@ namespace pagoda::model {
 Precision resolved_precision(const WeightSource& source, Precision wanted);
 
 // What load_model packs the source's tensors into, before it does: Model::weight_bytes() within 1 %.
-int64_t packed_weight_bytes(const WeightSource& source, Precision precision);
+int64_t packed_weight_bytes(const WeightSource& source, Precision precision,
+                            QuantiseTo quantise_to = QuantiseTo::kNothing);
 
 class WeightLoader {
  public:
-  WeightLoader(const WeightSource& source, Precision precision, ThreadPool& pool);
+  WeightLoader(const WeightSource& source, const LoadOptions& options, ThreadPool& pool);
 
   Precision precision() const { return precision_; }  // never kAuto
   bool has(const std::string& name) const { return source_.find(name) != nullptr; }
@@ -34,16 +35,22 @@ class WeightLoader {
   // What the calls so far found wrong.
   Status status() const;
   int64_t bytes() const { return bytes_; }
+  // "3 weights of type NF4 have no kernel: dequantised to bf16"; empty where all kept their codes.
+  std::string dequantised() const;
 
  private:
   const TensorView* take(const std::string& name, const Shape& shape);
-  kernels::PackedFormat format_of(DType dtype) const;
+  kernels::PackedFormat format_of(const std::string& name, const TensorView& tensor) const;
+  void count_dequantised(const TensorView& tensor, const kernels::PackedFormat& format);
   void note(Error error);
 
   const WeightSource& source_;
+  QuantiseTo quantise_to_;
   Precision precision_;
   ThreadPool& pool_;
   int64_t bytes_ = 0;
+  int dequantised_ = 0;  // weights whose codes no kernel multiplies
+  DType dequantised_type_ = DType::kF32;
   std::optional<Error> error_;
 };
 

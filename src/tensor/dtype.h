@@ -16,6 +16,8 @@ enum class DType : uint8_t {
   kI32,
   kI64,
   kF64,
+  kU8,
+  kF8E4M3,  // one sign, four exponent, three mantissa bits; no infinities (OCP's E4M3)
   kQ4_0,
   kQ4_1,
   kQ5_0,
@@ -27,6 +29,22 @@ enum class DType : uint8_t {
   kQ5_K,
   kQ6_K,
   kIQ4_NL,
+  kIQ1_S,
+  kIQ1_M,
+  kIQ2_XXS,
+  kIQ2_XS,
+  kIQ2_S,
+  kIQ3_XXS,
+  kIQ3_S,
+  kIQ4_XS,
+  kTQ1_0,
+  kTQ2_0,
+  kMXFP4,
+  kNVFP4,
+  // Codes whose scales are a tensor of their own: grouped_weight.h.
+  kInt4,
+  kInt8,
+  kNF4,
 };
 
 struct DTypeInfo {
@@ -39,7 +57,7 @@ struct DTypeInfo {
 const DTypeInfo& info_of(DType dtype);
 
 inline bool is_quantised(DType dtype) {
-  return info_of(dtype).block_elements > 1;
+  return dtype >= DType::kQ4_0;
 }
 
 // Bytes of `elements` consecutive elements; elements must be a multiple of the block.
@@ -52,6 +70,9 @@ inline size_t bytes_of(DType dtype, size_t elements) {
 float f16_to_f32(uint16_t bits);
 uint16_t f32_to_f16(float value);
 float bf16_to_f32(uint16_t bits);
+// E4M3 as bits: values up to 448; what is larger becomes 448.
+float f8e4m3_to_f32(uint8_t bits);
+uint8_t f32_to_f8e4m3(float value);
 uint16_t f32_to_bf16(float value);
 
 }  // namespace pagoda

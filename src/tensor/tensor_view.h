@@ -30,11 +30,16 @@ class Shape {
   int rank_ = 0;
 };
 
+struct GroupedWeight;
+
 // A tensor as it lies in a file: any dtype, read only.
 struct TensorView {
   const std::byte* data = nullptr;
   DType dtype = DType::kF32;
   Shape shape;  // slowest dimension first: a weight matrix is [rows_out, columns_in]
+  // Where scales and codes are tensors of their own (grouped_weight.h), `data` is null and rows are read by
+  // this.
+  const GroupedWeight* grouped = nullptr;
 
   int64_t columns() const { return shape[shape.rank() - 1]; }
   int64_t rows() const { return shape.elements() / columns(); }

@@ -73,7 +73,28 @@ ConstMatrix CpuCompute::rounded_to_bf16(ConstMatrix x) {
   return rounded;
 }
 
+ConstMatrix CpuCompute::with_columns_in(const std::vector<int32_t>& order, ConstMatrix x) {
+  grow(reordered_, static_cast<size_t>(x.rows) * static_cast<size_t>(x.columns));
+  Matrix reordered(reordered_.data(), x.rows, x.columns, x.columns);
+  for_each_row(x.rows, static_cast<size_t>(x.columns), [&](int row) {
+    const float* in = x.row(row);
+    float* out = reordered.row(row);
+    for (int k = 0; k < x.columns; ++k) out[k] = in[order[static_cast<size_t>(k)]];
+  });
+  return reordered;
+}
+
 void CpuCompute::linear(ConstMatrix x, Activations activations, std::span<const LinearOutput> outputs) {
+  for (size_t first = 0, last; first < outputs.size(); first = last) {
+    const std::vector<int32_t>& order = outputs[first].weight->column_order;
+    for (last = first + 1; last < outputs.size() && outputs[last].weight->column_order == order;) ++last;
+    const auto run = outputs.subspan(first, last - first);
+    linear_in_order(order.empty() ? x : with_columns_in(order, x), activations, run);
+  }
+}
+
+void CpuCompute::linear_in_order(ConstMatrix x, Activations activations,
+                                 std::span<const LinearOutput> outputs) {
   bool any_quantised = false, any_float = false, any_halves = false;
   int tiles = 0;
   for (const LinearOutput& output : outputs) {

@@ -57,6 +57,9 @@ class CpuCompute final : public Compute {
   }
   void quantise(ConstMatrix x, bool with_halves);
   ConstMatrix rounded_to_bf16(ConstMatrix x);
+  ConstMatrix with_columns_in(const std::vector<int32_t>& order, ConstMatrix x);
+  // Outputs whose weights take the input's columns in one order.
+  void linear_in_order(ConstMatrix x, Activations activations, std::span<const LinearOutput> outputs);
   void attend_whole(const AttentionItem& item, ConstMatrix q, const KvLayer& layer,
                     const AttentionShape& shape, float* scratch, Matrix y) const;
   void merge_segments(std::span<const AttentionItem> items, const KvLayer& layer, const AttentionShape& shape,
@@ -71,6 +74,7 @@ class CpuCompute final : public Compute {
   std::vector<int32_t> quantised_starts_;
   std::vector<int8_t> quantised_codes_;
   std::vector<float> rounded_;
+  std::vector<float> reordered_;
   std::vector<AttentionItem> items_;
   std::vector<float> partials_;
   std::vector<std::vector<float>> attention_scratch_;  // by worker

@@ -49,6 +49,8 @@ class Random {
         return {108};
       case DType::kQ6_K:
         return {208};
+      case DType::kTQ2_0:
+        return {64};
       default:
         return {0};
     }
@@ -96,9 +98,9 @@ std::vector<float> run_linear(const IsaTable& isa, const PackedMatrix& weight, A
   return y;
 }
 
-constexpr DType kQuantised[] = {DType::kQ4_0, DType::kQ4_1, DType::kQ5_0,  DType::kQ5_1,
-                                DType::kQ8_0, DType::kQ2_K, DType::kQ3_K,  DType::kQ4_K,
-                                DType::kQ5_K, DType::kQ6_K, DType::kIQ4_NL};
+constexpr DType kQuantised[] = {DType::kQ4_0,   DType::kQ4_1,   DType::kQ5_0, DType::kQ5_1, DType::kQ8_0,
+                                DType::kQ2_K,   DType::kQ3_K,   DType::kQ4_K, DType::kQ5_K, DType::kQ6_K,
+                                DType::kIQ4_NL, DType::kIQ2_XS, DType::kTQ2_0};
 
 class LinearInt8 : public ::testing::TestWithParam<DType> {};
 

@@ -1,7 +1,9 @@
 // y = x · weightᵀ on f32 (or bf16-rounded) activations. Each output sums its products in the order of k.
 
 template <WeightEncoding kEncoding>
-inline constexpr size_t kElementBytes = kEncoding == WeightEncoding::kF32 ? 4 : 2;
+inline constexpr size_t kElementBytes = kEncoding == WeightEncoding::kF32  ? 4
+                                        : kEncoding == WeightEncoding::kF8 ? 1
+                                                                           : 2;
 
 // Weights [k, k + kCount) of the tile's 16 rows; kCount is even.
 template <WeightEncoding kEncoding, int kCount>
@@ -10,6 +12,9 @@ inline void load_weights(const uint8_t* tile, int k, F32x16* w) {
   for (int i = 0; i < kCount; i += 2) {
     if constexpr (kEncoding == WeightEncoding::kBF16) {
       load_bf16_pairs(reinterpret_cast<const uint16_t*>(p) + i * kTileRows, w[i], w[i + 1]);
+    } else if constexpr (kEncoding == WeightEncoding::kF8) {
+      w[i] = load_f8(p + i * kTileRows);
+      w[i + 1] = load_f8(p + (i + 1) * kTileRows);
     } else if constexpr (kEncoding == WeightEncoding::kF16) {
       w[i] = load_f16(reinterpret_cast<const uint16_t*>(p) + i * kTileRows);
       w[i + 1] = load_f16(reinterpret_cast<const uint16_t*>(p) + (i + 1) * kTileRows);
@@ -91,16 +96,10 @@ void multiply_block_float(const PackedMatrix& weight, int first_tile, ConstMatri
 
 // One row against four tiles at a time: four independent sums hide the latency of the additions.
 template <WeightEncoding kEncoding>
-void multiply_row_float(const PackedMatrix& weight, const float* x, int columns, int begin, int count,
-                        float* acc) {
-  const uint8_t* tiles[4];
-  F32x16 sums[4];
-  for (int t = 0; t < 4; ++t) {
-    tiles[t] = weight.tile(begin + (t < count ? t : 0));
-    sums[t] = set(0.f);
-  }
+inline void multiply_row_float(const uint8_t* const* tiles, const float* x, int columns, F32x16* sums) {
   F32x16 w[2];
   int k = 0;
+  for (int t = 0; t < 4; ++t) sums[t] = set(0.f);
   for (; k + 2 <= columns; k += 2) {
     for (int t = 0; t < 4; ++t) {
       load_weights<kEncoding, 2>(tiles[t], k, w);
@@ -110,7 +109,19 @@ void multiply_row_float(const PackedMatrix& weight, const float* x, int columns,
   if (k < columns) {
     for (int t = 0; t < 4; ++t) sums[t] = fma(load_last_weight<kEncoding>(tiles[t], k), set(x[k]), sums[t]);
   }
-  for (int t = 0; t < count; ++t) store(acc + t * kTileRows, sums[t]);
+}
+
+inline void choose_four_tiles(const PackedMatrix& weight, int begin, int count, const uint8_t** tiles) {
+  for (int t = 0; t < 4; ++t) tiles[t] = weight.tile(begin + (t < count ? t : 0));
+}
+
+inline void store_four_tiles(const PackedMatrix& weight, int begin, int count, const F32x16* sums, Matrix y,
+                             Store how) {
+  alignas(64) float acc[kTileRows];
+  for (int t = 0; t < count; ++t) {
+    store(acc, sums[t]);
+    store_tile(weight, begin + t, 0, 1, acc, kTileRows, y, how);
+  }
 }
 
 // All rows from `row` on, kRows at a time as long as there are so many, then half of that.
@@ -149,12 +160,60 @@ void multiply_all_float(const PackedMatrix& weight, ConstMatrix x, int begin, in
 template <WeightEncoding kEncoding>
 void linear_float_as(const PackedMatrix& weight, ConstMatrix x, int begin, int end, Matrix y, Store how) {
   if (x.rows > 1) return multiply_all_float<kEncoding>(weight, x, begin, end, y, how);
-  alignas(64) float acc[4 * kTileRows];
+  const uint8_t* tiles[4];
+  F32x16 sums[4];
   for (int tile = begin; tile < end; tile += 4) {
     const int count = end - tile < 4 ? end - tile : 4;
-    multiply_row_float<kEncoding>(weight, x.row(0), x.columns, tile, count, acc);
-    for (int t = 0; t < count; ++t)
-      store_tile(weight, tile + t, 0, 1, acc + t * kTileRows, kTileRows, y, how);
+    choose_four_tiles(weight, tile, count, tiles);
+    multiply_row_float<kEncoding>(tiles, x.row(0), x.columns, sums);
+    store_four_tiles(weight, tile, count, sums, y, how);
+  }
+}
+
+// E4M3 weights: the products of a span are summed, then scaled, then added to those before.
+inline void linear_f8_row(const PackedMatrix& weight, const float* x, int begin, int end, Matrix y,
+                          Store how) {
+  const int span = weight.format.span();
+  const size_t span_bytes = weight.format.tile_bytes(span);
+  const uint8_t* tiles[4];
+  F32x16 part[4], sums[4];
+  for (int tile = begin; tile < end; tile += 4) {
+    const int count = end - tile < 4 ? end - tile : 4;
+    choose_four_tiles(weight, tile, count, tiles);
+    for (int t = 0; t < 4; ++t) sums[t] = set(0.f);
+    for (int k = 0; k < weight.columns; k += span) {
+      multiply_row_float<WeightEncoding::kF8>(tiles, x + k, span, part);
+      for (int t = 0; t < 4; ++t) {
+        const F32x16 scale = load(reinterpret_cast<const float*>(tiles[t] + span * kTileRows));
+        sums[t] = fma(part[t], scale, sums[t]);
+        tiles[t] += span_bytes;
+      }
+    }
+    store_four_tiles(weight, tile, count, sums, y, how);
+  }
+}
+
+void linear_f8(const PackedMatrix& weight, ConstMatrix x, int begin, int end, Matrix y, Store how) {
+  if (x.rows == 1) return linear_f8_row(weight, x.row(0), begin, end, y, how);
+  const int span = weight.format.span();
+  const size_t span_bytes = weight.format.tile_bytes(span);
+  alignas(64) float part[kRowBlock * kTileRows], sums[kRowBlock * kTileRows];
+  for (int tile = begin; tile < end; ++tile) {
+    for (int row = 0; row < x.rows; row += kRowBlock) {
+      const int rows = x.rows - row < kRowBlock ? x.rows - row : kRowBlock;
+      for (int r = 0; r < rows; ++r) store(sums + r * kTileRows, set(0.f));
+      const uint8_t* codes = weight.tile(tile);
+      for (int k = 0; k < weight.columns; k += span, codes += span_bytes) {
+        const ConstMatrix columns(x.data + k, x.rows, span, x.stride);
+        multiply_tile_float<WeightEncoding::kF8>(codes, columns, row, rows, part);
+        const F32x16 scale = load(reinterpret_cast<const float*>(codes + span * kTileRows));
+        for (int r = 0; r < rows; ++r) {
+          float* sum = sums + r * kTileRows;
+          store(sum, fma(load(part + r * kTileRows), scale, load(sum)));
+        }
+      }
+      store_tile(weight, tile, row, rows, sums, kTileRows, y, how);
+    }
   }
 }
 
@@ -166,6 +225,8 @@ void linear_float(const PackedMatrix& weight, ConstMatrix x, int begin, int end,
       return linear_float_as<WeightEncoding::kF16>(weight, x, begin, end, y, how);
     case WeightEncoding::kBF16:
       return linear_float_as<WeightEncoding::kBF16>(weight, x, begin, end, y, how);
+    case WeightEncoding::kF8:
+      return linear_f8(weight, x, begin, end, y, how);
     case WeightEncoding::kQuantised:
       return;  // CpuCompute::linear checks
   }

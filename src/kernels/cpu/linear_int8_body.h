@@ -2,17 +2,25 @@
 // and serves every row of the block; sums are exact integers within a group, f32 in the order of the groups
 // across it.
 
-template <int kBits, int kGroup, bool kHasOffset>
+enum class Offset { kNone, kAdded, kZeroPoint };
+
+constexpr Offset offset_of(const PackedFormat& format) {
+  return !format.has_offset            ? Offset::kNone
+         : format.offset_is_zero_point ? Offset::kZeroPoint
+                                       : Offset::kAdded;
+}
+
+template <int kBits, int kGroup, Offset kOffset>
 struct WeightGroup {
   static constexpr int kQuads = kGroup / 4;
   static constexpr int kCodeBytes = kGroup * kBits * kTileRows / 8;
-  static constexpr int kBytes = kCodeBytes + kTileRows * 2 * (kHasOffset ? 2 : 1);
+  static constexpr int kScaleBytes = kTileRows * 2 * (kOffset == Offset::kNone ? 1 : 2);
 
   U8x64 quads[kQuads];
   F32x16 scale;
   F32x16 offset;
 
-  inline void unpack(const uint8_t* p) {
+  inline void unpack(const uint8_t* p, const uint8_t* after) {
     if constexpr (kBits == 8) {
       for (int q = 0; q < kQuads; ++q) quads[q] = load_codes(p + 64 * q);
     } else {
@@ -22,15 +30,16 @@ struct WeightGroup {
         quads[q + kQuads / 2] = high_nibbles(both);
       }
     }
-    const uint16_t* scales = reinterpret_cast<const uint16_t*>(p + kCodeBytes);
+    const uint16_t* scales = reinterpret_cast<const uint16_t*>(after);
     scale = load_f16(scales);
-    if constexpr (kHasOffset) offset = load_f16(scales + kTileRows);
+    if constexpr (kOffset != Offset::kNone) offset = load_f16(scales + kTileRows);
+    if constexpr (kOffset == Offset::kZeroPoint) offset = sub(set(0.f), mul(scale, offset));
   }
 };
 
 // What one group of one row brings to its products. Pointers are to the block's first entry, kept apart from
 // the QuantisedRows so that stores to the sums cannot make the compiler read them again.
-template <int kBits, int kGroup, bool kHasOffset>
+template <int kBits, int kGroup, Offset kOffset>
 struct RowGroups {
   const int8_t* codes;
   const float* scales;
@@ -48,37 +57,45 @@ struct RowGroups {
 
   // sums[t] += weights of tile t · row `entry`.
   template <int kTiles>
-  inline void multiply(const WeightGroup<kBits, kGroup, kHasOffset>* weights, size_t entry, size_t half,
+  inline void multiply(const WeightGroup<kBits, kGroup, kOffset>* weights, size_t entry, size_t half,
                        F32x16* sums) const {
     constexpr bool kHalves = kGroup == 16;
     const int8_t* a = codes + entry * kQuantGroup + 16 * half;
     const size_t at = kHalves ? 2 * entry + half : entry;
     for (int t = 0; t < kTiles; ++t) {
-      I32x16 dot = kBits == 8 ? start_s8(starts[at]) : set_i(kHasOffset ? 0 : starts[at]);
+      I32x16 dot = kBits == 8 ? start_s8(starts[at]) : set_i(kOffset != Offset::kNone ? 0 : starts[at]);
       for (int q = 0; q < kGroup / 4; ++q) {
         dot = kBits == 8 ? dot_s8(dot, weights[t].quads[q], a + 4 * q)
                          : dot_u4(dot, weights[t].quads[q], a + 4 * q);
       }
       sums[t] = fma(to_f32(dot), mul(weights[t].scale, set(scales[entry])), sums[t]);
-      if constexpr (kHasOffset) sums[t] = fma(weights[t].offset, set(scaled_sums[at]), sums[t]);
+      if constexpr (kOffset != Offset::kNone) sums[t] = fma(weights[t].offset, set(scaled_sums[at]), sums[t]);
     }
   }
 };
 
 // Tiles [0, kTiles) of `tiles` against one block of rows; acc is [rows of the block][kTiles][16].
-template <int kBits, int kGroup, bool kHasOffset, int kTiles>
-void multiply_tiles_int8(const uint8_t* const* tiles, const QuantisedRows& x, int block, float* acc) {
-  using Group = WeightGroup<kBits, kGroup, kHasOffset>;
+template <int kBits, int kGroup, Offset kOffset, int kTiles>
+void multiply_tiles_int8(const uint8_t* const* tiles, int groups_per_scale, const QuantisedRows& x, int block,
+                         float* acc) {
+  using Group = WeightGroup<kBits, kGroup, kOffset>;
   const size_t rows = static_cast<size_t>(x.rows_in_block(block));
-  const RowGroups<kBits, kGroup, kHasOffset> row_groups(
+  const RowGroups<kBits, kGroup, kOffset> row_groups(
       x, static_cast<size_t>(block) * kRowBlock * static_cast<size_t>(x.groups()));
   const int groups = x.columns / kGroup;
   constexpr size_t kStride = kTiles * kTileRows;
   Group weights[kTiles];
   F32x16 sums[kTiles];
   for (int t = 0; t < kTiles; ++t) sums[t] = set(0.f);
-  for (int g = 0; g < groups; ++g) {
-    for (int t = 0; t < kTiles; ++t) weights[t].unpack(tiles[t] + static_cast<size_t>(g) * Group::kBytes);
+  const size_t scales_at = static_cast<size_t>(groups_per_scale) * Group::kCodeBytes;
+  size_t span = 0;  // where it begins in a tile
+  for (int g = 0, in_span = 0; g < groups; ++g) {
+    const size_t codes = span + static_cast<size_t>(in_span) * Group::kCodeBytes;
+    for (int t = 0; t < kTiles; ++t) weights[t].unpack(tiles[t] + codes, tiles[t] + span + scales_at);
+    if (++in_span == groups_per_scale) {
+      in_span = 0;
+      span += scales_at + Group::kScaleBytes;
+    }
     const int position = g * kGroup;
     const size_t entry = static_cast<size_t>(position / kQuantGroup) * rows;
     const size_t half = static_cast<size_t>(position % kQuantGroup / 16);
@@ -98,20 +115,23 @@ void multiply_tiles_int8(const uint8_t* const* tiles, const QuantisedRows& x, in
   }
 }
 
-using MultiplyTilesInt8 = void (*)(const uint8_t* const* tiles, const QuantisedRows& x, int block,
-                                   float* acc);
+using MultiplyTilesInt8 = void (*)(const uint8_t* const* tiles, int groups_per_scale, const QuantisedRows& x,
+                                   int block, float* acc);
 
-template <int kTiles>
+template <int kBits, int kTiles>
 MultiplyTilesInt8 choose_multiply_int8(const PackedFormat& format) {
   const bool wide = format.group == 32;
-  if (format.bits == 4) {
-    if (format.has_offset)
-      return wide ? multiply_tiles_int8<4, 32, true, kTiles> : multiply_tiles_int8<4, 16, true, kTiles>;
-    return wide ? multiply_tiles_int8<4, 32, false, kTiles> : multiply_tiles_int8<4, 16, false, kTiles>;
+  switch (offset_of(format)) {
+    case Offset::kZeroPoint:  // only ever of groups of 32
+      return multiply_tiles_int8<kBits, 32, Offset::kZeroPoint, kTiles>;
+    case Offset::kAdded:
+      return wide ? multiply_tiles_int8<kBits, 32, Offset::kAdded, kTiles>
+                  : multiply_tiles_int8<kBits, 16, Offset::kAdded, kTiles>;
+    case Offset::kNone:
+      break;
   }
-  if (format.has_offset)
-    return wide ? multiply_tiles_int8<8, 32, true, kTiles> : multiply_tiles_int8<8, 16, true, kTiles>;
-  return wide ? multiply_tiles_int8<8, 32, false, kTiles> : multiply_tiles_int8<8, 16, false, kTiles>;
+  return wide ? multiply_tiles_int8<kBits, 32, Offset::kNone, kTiles>
+              : multiply_tiles_int8<kBits, 16, Offset::kNone, kTiles>;
 }
 
 // Writes the sums of one tile and one block of rows where they belong; `stride` is from row to row of acc.
@@ -132,13 +152,14 @@ inline void store_tile(const PackedMatrix& weight, int tile, int first_row, int 
 
 template <int kTiles>
 void linear_int8_tiles(const PackedMatrix& weight, const QuantisedRows& x, int tile, Matrix y, Store how) {
-  const MultiplyTilesInt8 multiply = choose_multiply_int8<kTiles>(weight.format);
+  const MultiplyTilesInt8 multiply = weight.format.bits == 4 ? choose_multiply_int8<4, kTiles>(weight.format)
+                                                             : choose_multiply_int8<8, kTiles>(weight.format);
   alignas(64) float acc[kRowBlock * kTiles * kTileRows];
   const uint8_t* tiles[kTiles];
   for (int t = 0; t < kTiles; ++t) tiles[t] = weight.tile(tile + t);
   const int blocks = (x.rows + kRowBlock - 1) / kRowBlock;
   for (int block = 0; block < blocks; ++block) {
-    multiply(tiles, x, block, acc);
+    multiply(tiles, weight.format.groups_per_scale, x, block, acc);
     for (int t = 0; t < kTiles; ++t) {
       store_tile(weight, tile + t, block * kRowBlock, x.rows_in_block(block), acc + t * kTileRows,
                  kTiles * kTileRows, y, how);

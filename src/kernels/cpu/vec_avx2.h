@@ -46,6 +46,15 @@ inline F32x16 load_f16(const uint16_t* p) {
 inline __m256 widen_bf16(__m128i bits) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
+inline F32x16 load_f8(const uint8_t* p) {
+  const __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  const __m256i halves =
+      _mm256_or_si256(_mm256_slli_epi16(_mm256_and_si256(wide, _mm256_set1_epi16(0x80)), 8),
+                      _mm256_slli_epi16(_mm256_and_si256(wide, _mm256_set1_epi16(0x7f)), 7));
+  const __m256 lift = _mm256_set1_ps(256.f);
+  return {_mm256_mul_ps(_mm256_cvtph_ps(_mm256_castsi256_si128(halves)), lift),
+          _mm256_mul_ps(_mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1)), lift)};
+}
 inline F32x16 load_bf16(const uint16_t* p) {
   return {widen_bf16(load_half(p)), widen_bf16(load_half(p + 8))};
 }

@@ -43,6 +43,13 @@ inline F32x16 load_f16(const uint16_t* p) {
   for (int i = 0; i < 16; ++i) v.lane[i] = f16_to_f32(p[i]);
   return v;
 }
+// E4M3 without its NaN, which no weight is.
+inline F32x16 load_f8(const uint8_t* p) {
+  F32x16 v;
+  for (int i = 0; i < 16; ++i)
+    v.lane[i] = f16_to_f32(static_cast<uint16_t>((p[i] & 0x80) << 8 | (p[i] & 0x7f) << 7)) * 256.f;
+  return v;
+}
 inline F32x16 load_bf16(const uint16_t* p) {
   F32x16 v;
   for (int i = 0; i < 16; ++i) v.lane[i] = bf16_to_f32(p[i]);

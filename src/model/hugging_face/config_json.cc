@@ -101,11 +101,6 @@ class Translation {
       return fail(ErrorCode::kUnsupported,
                   format("config.json: {} is {}, which is not supported", key, value.dump()));
     };
-    if (has("quantization_config"))
-      return fail(ErrorCode::kUnsupported,
-                  format("config.json: weights quantised by {} are not supported yet; give 16-bit weights or "
-                         "a GGUF file",
-                         config_["quantization_config"].value("quant_method", "an unnamed method")));
     for (const Neutral& neutral : kNeutral) {
       if (has(neutral.key) && config_[neutral.key] != neutral.value)
         return refuse(neutral.key, config_[neutral.key]);

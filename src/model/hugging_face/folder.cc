@@ -74,11 +74,28 @@ Status HuggingFaceFolder::read_texts() {
   auto read = read_config_json(config, texts_, metadata_);
   if (!read) return in_file(Unexpected(std::move(read).error()), path_);
   config_ = std::move(*read);
+  PAGODA_TRY(in_file(read_quantization(config), path_));
   const fs::path folder = fs::path(path_).lexically_normal();
   const std::string name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   metadata_.set("general.name", texts_.keep(name));
   PAGODA_TRY(read_tokenizer());
   return read_end_tokens(config);
+}
+
+// Checkpoints of before config.json said it have a file of its own.
+Status HuggingFaceFolder::read_quantization(const Json& config) {
+  PAGODA_ASSIGN(auto quantization, read_quantization_config(config));
+  for (const char* name : {"quantize_config.json", "quant_config.json"}) {
+    if (quantization) break;
+    PAGODA_ASSIGN(const Json file, read_json(fs::path(path_) / name));
+    if (file.is_null()) continue;
+    PAGODA_ASSIGN(quantization, read_quantization_config({{"quantization_config", file}}));
+  }
+  if (!quantization) return {};
+  metadata_.set("quantization.method", texts_.keep(quantization->name));
+  metadata_.set("quantization.description", texts_.keep(quantization->description));
+  quantised_.emplace(*quantization);
+  return {};
 }
 
 Status HuggingFaceFolder::read_tokenizer() {
@@ -147,6 +164,7 @@ Status HuggingFaceFolder::open_shards() {
     shards_.push_back(std::make_unique<SafetensorsFile>(std::move(*shard)));
     add_shard(*shards_.back());
   }
+  PAGODA_TRY(in_file(add_quantised(), path_));
   if (!config_.rope_divisors.empty()) add_values("rope_freqs.weight", config_.rope_divisors);
   if (config_.norms_store_offset) finish_norms();
   return {};
@@ -154,9 +172,20 @@ Status HuggingFaceFolder::open_shards() {
 
 void HuggingFaceFolder::add_shard(const SafetensorsFile& shard) {
   for (const auto& [name, view] : shard.tensors()) {
+    if (quantised_ && quantised_->take(name, view)) continue;
     std::string gguf_name = gguf_name_of(name, config_.architecture);
     if (!gguf_name.empty()) tensors_.emplace(std::move(gguf_name), view);
   }
+}
+
+Status HuggingFaceFolder::add_quantised() {
+  if (!quantised_) return {};
+  PAGODA_ASSIGN(const auto weights, quantised_->assemble());
+  for (const auto& [name, view] : weights) {
+    std::string gguf_name = gguf_name_of(name, config_.architecture);
+    if (!gguf_name.empty()) tensors_.emplace(std::move(gguf_name), view);
+  }
+  return {};
 }
 
 void HuggingFaceFolder::add_values(std::string name, std::vector<float> values) {

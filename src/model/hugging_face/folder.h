@@ -6,10 +6,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/hugging_face/config_json.h"
+#include "model/hugging_face/quantised_tensors.h"
 #include "model/hugging_face/safetensors.h"
 #include "model/hugging_face/text_store.h"
 #include "model/weight_source.h"
@@ -32,10 +34,12 @@ class HuggingFaceFolder final : public WeightSource {
  private:
   explicit HuggingFaceFolder(std::string path) : path_(std::move(path)) {}
   Status read_texts();
+  Status read_quantization(const nlohmann::json& config);
   Status read_end_tokens(const nlohmann::json& config);
   Status read_tokenizer();
   Status open_shards();
   void add_shard(const SafetensorsFile& shard);
+  Status add_quantised();
   void add_values(std::string name, std::vector<float> values);
   void finish_norms();
 
@@ -44,6 +48,7 @@ class HuggingFaceFolder final : public WeightSource {
   WeightMetadata metadata_;
   HuggingFaceConfig config_;
   std::vector<std::unique_ptr<SafetensorsFile>> shards_;
+  std::optional<QuantisedTensors> quantised_;                // of a quantised checkpoint
   std::vector<std::unique_ptr<std::vector<float>>> values_;  // tensors that no file holds as they are
   std::map<std::string, TensorView, std::less<>> tensors_;   // by GGUF's names
 };

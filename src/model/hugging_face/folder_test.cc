@@ -40,8 +40,6 @@ TEST(ConfigJson, RefusesArithmeticThatIsNotThere) {
   EXPECT_THAT(fault_of_config({{"hidden_act", "relu"}}), HasSubstr("hidden_act is \"relu\""));
   EXPECT_THAT(fault_of_config({{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}}}),
               HasSubstr("'yarn'"));
-  EXPECT_THAT(fault_of_config({{"quantization_config", {{"quant_method", "awq"}}}}),
-              HasSubstr("quantised by awq"));
 }
 
 TEST(ConfigJson, Llama3ScalesLongWavesOnly) {

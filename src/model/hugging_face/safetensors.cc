@@ -20,11 +20,12 @@ struct NamedDType {
   DType dtype;
 };
 constexpr NamedDType kDTypes[] = {
-    {"F32", DType::kF32}, {"F16", DType::kF16}, {"BF16", DType::kBF16}, {"F64", DType::kF64},
-    {"I8", DType::kI8},   {"I16", DType::kI16}, {"I32", DType::kI32},   {"I64", DType::kI64},
+    {"F32", DType::kF32}, {"F16", DType::kF16},        {"BF16", DType::kBF16}, {"F64", DType::kF64},
+    {"I8", DType::kI8},   {"I16", DType::kI16},        {"I32", DType::kI32},   {"I64", DType::kI64},
+    {"U8", DType::kU8},   {"F8_E4M3", DType::kF8E4M3},
 };
 // Types of masks and position tables, which no forward pass here reads.
-constexpr std::string_view kPassedOver[] = {"BOOL", "U8", "U16", "U32", "U64"};
+constexpr std::string_view kPassedOver[] = {"BOOL", "U16", "U32", "U64"};
 
 Error corrupt(const std::string& path, std::string_view tensor, std::string_view what) {
   return {ErrorCode::kCorruptData, format("{}: the tensor {}: {}", path, tensor, what), {}};
@@ -40,7 +41,8 @@ Result<std::optional<DType>> dtype_of(const std::string& path, std::string_view 
     if (passed == name) return std::optional<DType>();
   }
   return fail(ErrorCode::kUnsupported,
-              format("{}: the tensor {} is of type {}; F32, F16 and BF16 are supported", path, tensor, name));
+              format("{}: the tensor {} is of type {}; F32, F16, BF16, F8_E4M3 and integers are supported",
+                     path, tensor, name));
 }
 
 Result<Shape> shape_of(const std::string& path, std::string_view tensor, const Json& dims) {

@@ -14,8 +14,7 @@ namespace pagoda::model {
 class SafetensorsFile {
  public:
   // kCorruptData, naming file and tensor: a header that is cut off or no JSON, an offset past the end, a
-  // shape that does not fill its bytes. kUnsupported: a type of weight that no kernel multiplies (F8_E4M3,
-  // …).
+  // shape that does not fill its bytes. kUnsupported: a type that nothing here reads (F8_E5M2, …).
   static Result<SafetensorsFile> open(const std::string& path);
 
   // By the names that the file gives them. Views are valid as long as this lives.

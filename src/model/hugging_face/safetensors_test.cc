@@ -56,7 +56,7 @@ TEST_F(Safetensors, NamesWhatIsBroken) {
     return fault_of(file_of(R"({"a":{)" + fields + "}}", "12345678"));
   };
   EXPECT_THAT(entry(R"("dtype":"F32")"), HasSubstr("the tensor a: its entry lacks"));
-  EXPECT_THAT(entry(R"("dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8])"), HasSubstr("of type F8_E4M3"));
+  EXPECT_THAT(entry(R"("dtype":"F8_E5M2","shape":[8],"data_offsets":[0,8])"), HasSubstr("of type F8_E5M2"));
   EXPECT_THAT(entry(R"("dtype":"F32","shape":[2],"data_offsets":[0,16])"), HasSubstr("past the end"));
   EXPECT_THAT(entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), HasSubstr("past the end"));
   EXPECT_THAT(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"),
