@@ -199,6 +199,15 @@ Setter to_number(double* field, NumberRange range) {
   };
 }
 
+Setter to_context_length(int64_t* field) {
+  const Setter integer = to_human_integer(field, {1, int64_t{1} << 30});
+  return [field, integer](std::span<const std::string> values) -> Status {
+    if (values.back() != "auto" && values.back() != "-1") return integer(values.last(1));
+    *field = -1;
+    return {};
+  };
+}
+
 Setter to_json_object(nlohmann::ordered_json* field) {
   return [field](std::span<const std::string> values) -> Status {
     for (const std::string& value : values) {

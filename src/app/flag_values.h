@@ -37,6 +37,8 @@ Setter to_optional_integer(std::optional<int>* field, IntegerRange range);
 Setter to_seed(uint64_t* field);
 Setter to_human_integer(int64_t* field, IntegerRange range);
 Setter to_number(double* field, NumberRange range);
+// --max-model-len: tokens, at least 1; auto and -1 give -1, as much as memory holds.
+Setter to_context_length(int64_t* field);
 Setter to_json_object(nlohmann::ordered_json* field);
 
 // One of a list of names. Several names may stand for one value.

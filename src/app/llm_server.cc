@@ -10,6 +10,7 @@
 
 #include "app/hugging_face_cache.h"
 #include "app/machine.h"
+#include "app/serving_fit.h"
 #include "app/version.h"
 #include "base/format.h"
 #include "engine/batch_runner.h"
@@ -63,13 +64,6 @@ http::ServerOptions http_options(const ServeOptions& options) {
   return http;
 }
 
-model::Precision precision_of(const ServeOptions& options) {
-  if (!options.dtype) return model::Precision::kAuto;
-  return *options.dtype == DType::kF32   ? model::Precision::kFloat32
-         : *options.dtype == DType::kF16 ? model::Precision::kFloat16
-                                         : model::Precision::kBFloat16;
-}
-
 // --chat-template is a file's path or, as with vLLM, the template itself.
 std::string template_text(const std::string& flag) {
   std::ifstream file(flag);
@@ -119,6 +113,7 @@ Status LlmServer::load_weights() {
   PAGODA_ASSIGN(source_, model::open_weights(path_.string()));
   PAGODA_ASSIGN(const model::ModelConfig config, model::read_config(source_->metadata()));
   log_.source(*source_, config);
+  PAGODA_TRY(fit_serving(options_, *source_, config, available));
   PAGODA_ASSIGN(model_, model::load_model(*source_, {precision_of(options_)}, *compute_));
   source_->release_pages();
   log_.weights(*model_);

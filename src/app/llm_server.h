@@ -46,7 +46,7 @@ class LlmServer {
   Status produce_first_token();
   void open_service();
 
-  const ServeOptions options_;
+  ServeOptions options_;  // --fit auto may change them before the weights are loaded
   const std::filesystem::path path_;
   StartupLog log_;
 

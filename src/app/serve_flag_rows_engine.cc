@@ -60,6 +60,9 @@ FlagRows cache_rows(ServeOptions& o) {
             "follows --dtype)"),
       works("swap-space", kValue, "GIB", to_number(&o.swap_space_gib, {.min = 0, .max = 1 << 20}),
             "room for the KV of preempted requests; without it they are computed again (default: 0)"),
+      works("fit", kValue, "auto|off", to_choice<bool>(&o.fit_to_memory, {{"auto", true}, {"off", false}}),
+            "auto: what does not fit is served by the first change that does, as `pagoda plan` lists them "
+            "(default: off)"),
       works("enable-prefix-caching", kSwitch, "", to_switch(&o.prefix_caching),
             "requests share the KV of equal beginnings (default: on)"),
       no_effect("prefix-caching-hash-algo", kValue, "the prefix index has one form of key"),

@@ -29,16 +29,6 @@ Setter to_model(std::string* field) {
   };
 }
 
-// auto and -1 ask for as much as memory holds.
-Setter to_context_length(int64_t* field) {
-  const Setter integer = to_human_integer(field, {1, int64_t{1} << 30});
-  return [field, integer](std::span<const std::string> values) -> Status {
-    if (values.back() != "auto" && values.back() != "-1") return integer(values.last(1));
-    *field = -1;
-    return {};
-  };
-}
-
 Setter to_compute_dtype(std::optional<DType>* field) {
   return to_choice<std::optional<DType>>(
       field,

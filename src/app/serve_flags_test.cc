@@ -102,6 +102,8 @@ TEST(ServeFlags, EveryFieldIsReached) {
                                      "float32",
                                      "--swap-space",
                                      "0.5",
+                                     "--fit",
+                                     "auto",
                                      "--no-enable-prefix-caching",
                                      "--max-num-seqs",
                                      "8",
@@ -144,6 +146,7 @@ TEST(ServeFlags, EveryFieldIsReached) {
   EXPECT_EQ(o.blocks_override, 64);
   EXPECT_EQ(o.kv_cache_dtype, DType::kF32);
   EXPECT_EQ(o.swap_space_gib, 0.5);
+  EXPECT_TRUE(o.fit_to_memory);
   EXPECT_FALSE(o.prefix_caching || o.access_log || o.log_stats);
   EXPECT_EQ(o.max_num_seqs, 8);
   EXPECT_EQ(o.max_num_batched_tokens, 1024);

@@ -58,6 +58,7 @@ struct ServeOptions {
   int64_t blocks_override = 0;          // overrides both; 0: derived
   std::optional<DType> kv_cache_dtype;  // kBF16, kF32, kI8; absent: follows dtype
   double swap_space_gib = 0;
+  bool fit_to_memory = false;  // what does not fit is served by the first rung of the ladder that does
   bool prefix_caching = true;
 
   // Scheduling.

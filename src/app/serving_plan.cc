@@ -3,23 +3,16 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "model/runtime_footprint.h"
 
 namespace pagoda::app {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-model::ServingShape shape_of(const ServeOptions& options, const ServingFacts& facts) {
-  model::ServingShape shape;
-  shape.max_num_seqs = options.max_num_seqs;
-  shape.max_num_batched_tokens = static_cast<int>(options.max_num_batched_tokens);
-  shape.block_size = options.block_size;
-  shape.kv_dtype = options.kv_cache_dtype.value_or(facts.float32 ? DType::kF32 : DType::kBF16);
-  shape.device_bytes = facts.memory_available;
-  shape.utilization = options.memory_utilization;
-  shape.kv_cache_bytes = options.kv_cache_bytes;
-  shape.blocks_override = static_cast<int>(options.blocks_override);
-  return shape;
+// What `pagoda serve` takes beside the model (model/runtime_footprint.h).
+int64_t other_bytes(const model::ModelConfig& config, const ServingFacts& facts) {
+  return facts.other_bytes + model::runtime_bytes(DeviceKind::kCpu, config, 1);
 }
 
 // The wanted length, the model's own where none is, or the longest that fits where that is asked for.
@@ -34,7 +27,7 @@ Result<int> choose_length(const ServeOptions& options, const model::ModelConfig&
   if (options.max_model_len > 0) return static_cast<int>(options.max_model_len);
   shape.max_model_len = config.context;
   if (options.max_model_len == 0) return config.context;
-  const int fits = model::largest_model_len(config, facts.weight_bytes, facts.other_bytes, shape);
+  const int fits = model::largest_model_len(config, facts.weight_bytes, other_bytes(config, facts), shape);
   return fits > 0 ? fits : config.context;
 }
 
@@ -48,14 +41,35 @@ void plan_swap(ServingPlan& plan, const ServeOptions& options) {
 
 }  // namespace
 
+model::Precision precision_of(const ServeOptions& options) {
+  if (!options.dtype) return model::Precision::kAuto;
+  return *options.dtype == DType::kF32   ? model::Precision::kFloat32
+         : *options.dtype == DType::kF16 ? model::Precision::kFloat16
+                                         : model::Precision::kBFloat16;
+}
+
+model::ServingShape serving_shape(const ServeOptions& options, const ServingFacts& facts) {
+  model::ServingShape shape;
+  shape.max_num_seqs = options.max_num_seqs;
+  shape.max_num_batched_tokens = static_cast<int>(options.max_num_batched_tokens);
+  shape.block_size = options.block_size;
+  shape.kv_dtype = options.kv_cache_dtype.value_or(facts.float32 ? DType::kF32 : DType::kBF16);
+  shape.device_bytes = facts.memory_available;
+  shape.utilization = options.memory_utilization;
+  shape.kv_cache_bytes = options.kv_cache_bytes;
+  shape.blocks_override = static_cast<int>(options.blocks_override);
+  return shape;
+}
+
 Result<ServingPlan> plan_serving(const ServeOptions& options, const model::ModelConfig& config,
                                  const ServingFacts& facts) {
   ServingPlan plan;
-  model::ServingShape shape = shape_of(options, facts);
+  model::ServingShape shape = serving_shape(options, facts);
   plan.kv_dtype = shape.kv_dtype;
   PAGODA_ASSIGN(plan.max_model_len, choose_length(options, config, facts, shape));
   shape.max_model_len = plan.max_model_len;
-  PAGODA_ASSIGN(plan.memory, model::plan_memory(config, facts.weight_bytes, facts.other_bytes, shape));
+  PAGODA_ASSIGN(plan.memory,
+                model::plan_memory(config, facts.weight_bytes, other_bytes(config, facts), shape));
   plan_swap(plan, options);
   return plan;
 }

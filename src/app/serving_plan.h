@@ -8,7 +8,7 @@
 #include "app/serve_options.h"
 #include "base/result.h"
 #include "model/memory_plan.h"
-#include "model/model_config.h"
+#include "model/model.h"
 #include "tensor/dtype.h"
 
 namespace pagoda::app {
@@ -27,6 +27,11 @@ struct ServingFacts {
   int64_t other_bytes = 0;       // what else is kept beside them: the model that guesses
   bool float32 = false;          // the reference precision: KV in f32 unless told otherwise
 };
+
+model::Precision precision_of(const ServeOptions& options);
+
+// What the options ask of memory; max_model_len is left to plan_serving().
+model::ServingShape serving_shape(const ServeOptions& options, const ServingFacts& facts);
 
 // Fails, with the flags that fit, when not even one sequence of the wanted length does.
 Result<ServingPlan> plan_serving(const ServeOptions& options, const model::ModelConfig& config,

@@ -134,6 +134,12 @@ int run_nvlink(const SmiOptions& options) {
 int run_mig(const SmiOptions& options) {
   const auto session = SmiSession::open(options);
   if (!session) return session.error();
+  if (any(options.mig)) {
+    std::string out;
+    const int code = change_mig(options.mig, session->gpus(), out);
+    session->print(out);
+    return code;
+  }
   const auto machine = session->read(driver::kMigProfilesSection | driver::kIdentitySection);
   if (options.json) {
     session->print(smi::mig_json(machine));
@@ -156,7 +162,7 @@ int run_mig(const SmiOptions& options) {
     session->print(list.text);
     return kExitOk;
   }
-  return invalid({ErrorCode::kInvalidArgument, "mig needs -lgi, -lci or -lgip.", ""});
+  return invalid({ErrorCode::kInvalidArgument, "mig needs -lgi, -lci, -lgip, -cgi, -cci, -dgi or -dci.", ""});
 }
 
 Result<smi::MonitorLayout> layout_of(const SmiOptions& options, std::string_view known,

@@ -148,6 +148,20 @@ FlagTable smi_flag_table(const std::string& program, const std::string& word, Sm
              "compute instances"));
     add(flag("list-gpu-instance-profiles", {"lgip"}, kShow, "", to_switch(&o.profiles),
              "profiles of GPU instances, and how many are free"));
+    add(flag("create-gpu-instance", {"cgi"}, kSet, "PROFILES", to_text(&o.mig.create_gpu_instances),
+             "make GPU instances of these profiles, by id or name: 19,3g.40gb"));
+    add(flag("default-compute-instance", {"C"}, kSet, "", to_switch(&o.mig.with_compute_instances),
+             "with -cgi: each with one compute instance of its whole"));
+    add(flag("create-compute-instance", {"cci"}, kSet, "PROFILES", to_text(&o.mig.create_compute_instances),
+             "make compute instances of these profiles; default: of the whole GPU instance"));
+    add(flag("destroy-gpu-instance", {"dgi"}, kSet, "", to_switch(&o.mig.destroy_gpu_instances),
+             "do away with GPU instances"));
+    add(flag("destroy-compute-instance", {"dci"}, kSet, "", to_switch(&o.mig.destroy_compute_instances),
+             "do away with compute instances"));
+    add(flag("gpu-instance-id", {"gi"}, kChoose, "IDS", to_text(&o.mig.gpu_instances),
+             "with -cci, -dgi, -dci: in these GPU instances (default: all)"));
+    add(flag("compute-instance-id", {"ci"}, kChoose, "IDS", to_text(&o.mig.compute_instances),
+             "with -dci: these (default: all)"));
   }
   return table;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/flags.h"
+#include "app/smi_mig_changes.h"
 #include "smi/csv_query.h"
 
 namespace pagoda::app {
@@ -39,6 +40,7 @@ struct SmiOptions {
   // topo, nvlink, mig
   bool matrix = false, status = false, errors = false;
   bool gpu_instances = false, compute_instances = false, profiles = false;
+  MigChanges mig;
 };
 
 // `word`: "", "topo", "nvlink", "dmon", "pmon", "mig".

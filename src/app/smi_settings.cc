@@ -161,6 +161,24 @@ SettingOutcome reset(const Gpu& gpu, const std::string& bus_id, const Call& call
   return failed(format("reset {}", what), bus_id, set.error().code);
 }
 
+// "2619,1980": memory, graphics.
+SettingOutcome set_application_clocks(const Gpu& gpu, const std::string& bus_id, const std::string& value) {
+  const size_t comma = value.find(',');
+  const auto memory = whole_number(std::string_view(value).substr(0, comma));
+  const auto graphics =
+      comma == std::string::npos ? std::nullopt : whole_number(std::string_view(value).substr(comma + 1));
+  if (!memory || !graphics) return bad_value("applications clocks", value, "MEMORY,GRAPHICS in MHz");
+  const auto set = gpu.read(driver::nvml::kDeviceSetApplicationsClocks, *memory, *graphics);
+  if (set)
+    return done(
+        format("Applications clocks set to \"(MEM {}, SM {})\" for GPU {}\n", *memory, *graphics, bus_id));
+  if (set.error().code == NVML_ERROR_NOT_SUPPORTED) return unsupported("Setting applications clocks", bus_id);
+  return failed("set applications clocks", bus_id, set.error().code);
+}
+SettingOutcome reset_application_clocks(const Gpu& gpu, const std::string& bus_id, const std::string&) {
+  return reset(gpu, bus_id, driver::nvml::kDeviceResetApplicationsClocks, "applications clocks");
+}
+
 SettingOutcome unlock_gpu_clocks(const Gpu& gpu, const std::string& bus_id, const std::string&) {
   return reset(gpu, bus_id, driver::nvml::kDeviceResetGpuLockedClocks, "GPU clocks");
 }
@@ -255,6 +273,9 @@ constexpr std::array kRows = {
     SmiSettingRow{"reset-gpu-clocks", "rgc", "", "the default again", unlock_gpu_clocks},
     SmiSettingRow{"lock-memory-clocks", "lmc", "MIN,MAX", "the same of its memory", lock_memory_clocks},
     SmiSettingRow{"reset-memory-clocks", "rmc", "", "the default again", unlock_memory_clocks},
+    SmiSettingRow{"applications-clocks", "ac", "MEM,GRAPHICS", "clocks that programs run at, in MHz",
+                  set_application_clocks},
+    SmiSettingRow{"reset-applications-clocks", "rac", "", "the default again", reset_application_clocks},
     SmiSettingRow{"accounting-mode", "am", "0|1", "keep statistics of ended processes", set_accounting},
     SmiSettingRow{"clear-accounted-apps", "caa", "", "forget them", clear_accounting},
     SmiSettingRow{"multi-instance-gpu", "mig", "0|1", "split the GPU into instances", set_mig},

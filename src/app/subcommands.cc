@@ -9,11 +9,14 @@
 #include "app/chat.h"
 #include "app/container_runtime_command.h"
 #include "app/ctk_command.h"
+#include "app/dcgmi_command.h"
 #include "app/device_plugin_command.h"
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
+#include "app/exporter_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
+#include "app/plan_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/simulated_gpus.h"
@@ -40,8 +43,13 @@ constexpr std::array<std::string_view, 1> kRuntime = {"nvidia-container-runtime"
 constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
+    Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, run_plan_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
+    Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,
+               run_dcgmi_command},
+    Subcommand{"exporter", "GPU metrics for Prometheus: a drop-in for dcgm-exporter", kExporter,
+               run_exporter_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
                run_driver_command},
@@ -51,10 +59,7 @@ constexpr std::array kSubcommands = {
                run_device_plugin_command},
     Subcommand{"simulate", "simulated GPUs: scenarios, other programs on them, faults", Names{},
                run_simulate_command},
-    Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, nullptr},
     Subcommand{"quantize", "a 4-bit checkpoint from a bf16 one", Names{}, nullptr},
-    Subcommand{"dcgmi", "a drop-in for dcgmi", kDcgmi, nullptr},
-    Subcommand{"exporter", "a drop-in for dcgm-exporter", kExporter, nullptr},
     Subcommand{"console", "chat, GPUs and doctor in a browser", Names{}, nullptr},
 };
 

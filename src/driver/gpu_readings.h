@@ -80,6 +80,12 @@ struct ClockEvents {
   Count sw_power_cap_us, sync_boost_us, sw_thermal_us, hw_thermal_us, hw_power_brake_us;  // time spent
 };
 
+// Time that the clocks were held down since the driver was loaded, by what held them (nvmlPerfPolicyType_t).
+struct ViolationReadings {
+  Count power_ns, thermal_ns, sync_boost_ns, board_limit_ns, low_utilization_ns, reliability_ns,
+      app_clocks_ns, base_clocks_ns;
+};
+
 struct MemoryUse {
   Count total, reserved, used, free;
 };

@@ -33,6 +33,7 @@ void read_mig_profiles(const Gpu& gpu, GpuSnapshot& out);
 void read_processes(const Nvml& nvml, const Gpu& gpu, GpuSnapshot& out);
 void read_accounted(const Gpu& gpu, GpuSnapshot& out);
 void read_affinity(const Gpu& gpu, GpuSnapshot& out);
+void read_violations(const Gpu& gpu, GpuSnapshot& out);
 
 // An enum or integer of NVML as a number; 0 and others as a flag.
 template <class T>

@@ -18,6 +18,7 @@ struct GpuSnapshot {
   PciReadings pci;
   ModeReadings modes;
   ClockEvents clock_events;
+  ViolationReadings violations;
   Field<unsigned> fan_percent;
   Field<unsigned> performance_state;  // 0 (full speed) … 15
   MemoryUse memory, bar1, protected_memory;

@@ -39,6 +39,7 @@ constexpr std::array kReaders = {
     SectionReader{kMigProfilesSection, read_mig_profiles},
     SectionReader{kAccountedSection, read_accounted},
     SectionReader{kTopologySection, read_affinity},
+    SectionReader{kViolationsSection, read_violations},
 };
 
 void read_nearness(const std::vector<Gpu>& gpus, MachineSnapshot& machine) {

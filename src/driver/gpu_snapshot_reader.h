@@ -38,7 +38,8 @@ enum Section : unsigned {
   kAccountedSection = 1u << 25,
   kTopologySection = 1u << 26,     // of all GPUs of the snapshot
   kPerformanceSection = 1u << 27,  // fan, performance state
-  kAllSections = (1u << 28) - 1,
+  kAllSections = (1u << 28) - 1,   // that nvidia-smi shows
+  kViolationsSection = 1u << 28,
 };
 
 DriverReadings read_driver(const Nvml& nvml);

@@ -15,6 +15,11 @@ int64_t saturating_sum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
+int64_t whole_number(double value) {
+  constexpr double kMost = 9223372036854774784.0;  // the largest double below 2^63
+  return value >= kMost ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(value);
+}
+
 int64_t weight_bytes(const WeightSource& source, const PackedBytes& packed_bytes) {
   int64_t sum = 0;
   source.for_each([&](const std::string&, const TensorView& tensor) {
@@ -53,17 +58,17 @@ std::vector<int64_t> kv_blocks_of_sequence(const KvLayout& layout, int block_siz
   return blocks;
 }
 
-int64_t activation_bytes(const ModelConfig& config, int64_t rows) {
-  const int64_t query = static_cast<int64_t>(config.heads) * config.head_dim;
-  const int64_t key_value = static_cast<int64_t>(2) * config.kv_heads * config.head_dim;
-  const int64_t floats = 2 * config.hidden + 2 * query + key_value + 2 * config.ffn;
-  const int64_t widest = std::max<int64_t>({config.hidden, query, config.ffn});
+int64_t activation_bytes(const ModelShape& model, int64_t rows, DType dtype) {
+  const int64_t numbers = 2 * model.hidden + 2 * model.query + model.key_value + 2 * model.ffn;
+  const int64_t row_bytes = numbers * static_cast<int64_t>(bytes_of(dtype, 1));
+  if (dtype != DType::kF32) return saturating_product(rows, row_bytes);
+  const int64_t widest = std::max({model.hidden, model.query, model.ffn});
   const int64_t quantised = widest + (widest + 31) / 32 * 8;  // int8 codes, a scale and a sum per block of 32
-  return saturating_product(rows, floats * static_cast<int64_t>(sizeof(float)) + quantised);
+  return saturating_product(rows, row_bytes + quantised);
 }
 
-int64_t logit_bytes(const ModelConfig& config, int64_t rows) {
-  return saturating_product(rows, config.vocabulary * static_cast<int64_t>(sizeof(float)));
+int64_t logit_bytes(const ModelShape& model, int64_t rows) {
+  return saturating_product(rows, model.vocabulary * static_cast<int64_t>(sizeof(float)));
 }
 
 }  // namespace pagoda::model

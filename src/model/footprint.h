@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/kv_layout.h"
-#include "model/model_config.h"
+#include "model/model_shape.h"
 #include "model/weight_source.h"
 
 namespace pagoda::model {
@@ -32,14 +32,17 @@ std::vector<int64_t> kv_blocks_of_sequence(const KvLayout& layout, int block_siz
                                            int64_t step_tokens);
 
 // Activations of one step over `rows` tokens: residual and normed stream, q, k, v, attention's output, the
-// two halves of the feed-forward and the quantised copy of a linear layer's input.
-int64_t activation_bytes(const ModelConfig& config, int64_t rows);
+// two halves of the feed-forward and, where they are f32 (the CPU), the quantised copy of a linear layer's
+// input.
+int64_t activation_bytes(const ModelShape& model, int64_t rows, DType dtype = DType::kF32);
 
 // f32 logits of `rows` rows.
-int64_t logit_bytes(const ModelConfig& config, int64_t rows);
+int64_t logit_bytes(const ModelShape& model, int64_t rows);
 
 // a · b and a + b of numbers that are not negative, at most 2^63 − 1.
 int64_t saturating_product(int64_t a, int64_t b);
 int64_t saturating_sum(int64_t a, int64_t b);
+// A number that is not negative, without its fraction, at most 2^63 − 1.
+int64_t whole_number(double value);
 
 }  // namespace pagoda::model

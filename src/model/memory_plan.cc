@@ -17,15 +17,15 @@ double share_of_device(const ServingShape& shape) {
 }
 
 // A plan's fixed part, before any block is counted.
-MemoryPlan plan_without_kv(const ModelConfig& config, int64_t weight_bytes, int64_t other_bytes,
+MemoryPlan plan_without_kv(const ModelShape& model, int64_t weight_bytes, int64_t other_bytes,
                            const ServingShape& shape) {
   MemoryPlan plan;
   plan.budget = static_cast<int64_t>(static_cast<double>(shape.device_bytes) * share_of_device(shape));
   plan.weights = weight_bytes;
   plan.other = other_bytes;
   const int64_t rows = shape.max_num_batched_tokens;
-  plan.activations = saturating_sum(activation_bytes(config, rows),
-                                    logit_bytes(config, std::min<int64_t>(rows, shape.max_num_seqs)));
+  plan.activations = saturating_sum(activation_bytes(model, rows, shape.activation_dtype),
+                                    logit_bytes(model, std::min<int64_t>(rows, shape.max_num_seqs)));
   return plan;
 }
 
@@ -83,10 +83,9 @@ std::vector<int64_t> blocks_by_hand(const KvLayout& layout, const ServingShape& 
   return blocks;
 }
 
-Error does_not_fit(const ModelConfig& config, const MemoryPlan& plan, const ServingShape& shape,
-                   int64_t need) {
+Error does_not_fit(const ModelShape& model, const MemoryPlan& plan, const ServingShape& shape, int64_t need) {
   const int64_t room = room_for_kv(plan, shape);
-  const int longest = largest_model_len(config, plan.weights, plan.other, shape);
+  const int longest = largest_model_len(model, plan.weights, plan.other, shape);
   // The first sentence is the one that people search for: vLLM's.
   std::string message =
       longest > 0
@@ -105,13 +104,13 @@ Error does_not_fit(const ModelConfig& config, const MemoryPlan& plan, const Serv
   std::string fits;
   const auto suggest = [&](std::string flags) { fits += (fits.empty() ? " What fits: " : " or ") + flags; };
   if (longest > 0) suggest(format("--max-model-len {}", longest));
-  if (const double least = least_utilization(config, plan.weights, plan.other, shape); least > 0)
+  if (const double least = least_utilization(model, plan.weights, plan.other, shape); least > 0)
     suggest(format("--gpu-memory-utilization {:.2f}", least));
   ServingShape small = shape;
   small.max_num_batched_tokens = std::min(shape.max_num_batched_tokens, 512);
   small.max_num_seqs = std::min(shape.max_num_seqs, 8);
   if (fits.empty()) {
-    if (const int length = largest_model_len(config, plan.weights, plan.other, small); length > 0)
+    if (const int length = largest_model_len(model, plan.weights, plan.other, small); length > 0)
       suggest(format("--max-model-len {} --max-num-batched-tokens {} --max-num-seqs {}", length,
                      small.max_num_batched_tokens, small.max_num_seqs));
   }
@@ -120,19 +119,21 @@ Error does_not_fit(const ModelConfig& config, const MemoryPlan& plan, const Serv
   return {ErrorCode::kResourceExhausted, message + fits + ".", "--gpu-memory-utilization"};
 }
 
-bool one_sequence_fits(const ModelConfig& config, int64_t weight_bytes, int64_t other_bytes,
-                       const ServingShape& shape) {
-  const KvLayout layout = config.kv_layout();
-  const MemoryPlan plan = plan_without_kv(config, weight_bytes, other_bytes, shape);
-  return bytes_for(layout, shape, blocks_for(layout, shape, shape.max_model_len)) <= room_for_kv(plan, shape);
-}
-
 }  // namespace
 
-Result<MemoryPlan> plan_memory(const ModelConfig& config, int64_t weight_bytes, int64_t other_bytes,
+MemoryNeed memory_need(const ModelShape& model, int64_t weight_bytes, int64_t other_bytes,
+                       const ServingShape& shape) {
+  MemoryNeed need;
+  need.fixed = plan_without_kv(model, weight_bytes, other_bytes, shape);
+  need.room = room_for_kv(need.fixed, shape);
+  need.one_sequence = bytes_for(model.kv, shape, blocks_for(model.kv, shape, shape.max_model_len));
+  return need;
+}
+
+Result<MemoryPlan> plan_memory(const ModelShape& model, int64_t weight_bytes, int64_t other_bytes,
                                const ServingShape& shape) {
-  const KvLayout layout = config.kv_layout();
-  MemoryPlan plan = plan_without_kv(config, weight_bytes, other_bytes, shape);
+  const KvLayout& layout = model.kv;
+  MemoryPlan plan = plan_without_kv(model, weight_bytes, other_bytes, shape);
   const std::vector<int64_t> one = blocks_for(layout, shape, shape.max_model_len);
   std::vector<int64_t> blocks;
   if (shape.blocks_override > 0) {
@@ -140,7 +141,7 @@ Result<MemoryPlan> plan_memory(const ModelConfig& config, int64_t weight_bytes, 
   } else {
     const int64_t need = bytes_for(layout, shape, one);
     const int64_t room = room_for_kv(plan, shape);
-    if (need > room) return Unexpected(does_not_fit(config, plan, shape, need));
+    if (need > room) return Unexpected(does_not_fit(model, plan, shape, need));
     blocks = share_out(layout, shape, room);
   }
   plan.kv = bytes_for(layout, shape, blocks);
@@ -153,22 +154,22 @@ Result<MemoryPlan> plan_memory(const ModelConfig& config, int64_t weight_bytes, 
   return plan;
 }
 
-int largest_model_len(const ModelConfig& config, int64_t weight_bytes, int64_t other_bytes,
+int largest_model_len(const ModelShape& model, int64_t weight_bytes, int64_t other_bytes,
                       ServingShape shape) {
   int fits = 0, too_long = shape.max_model_len / shape.block_size + 1;  // in blocks
   while (fits + 1 < too_long) {
     const int middle = fits + (too_long - fits) / 2;
     shape.max_model_len = middle * shape.block_size;
-    (one_sequence_fits(config, weight_bytes, other_bytes, shape) ? fits : too_long) = middle;
+    (memory_need(model, weight_bytes, other_bytes, shape).fits() ? fits : too_long) = middle;
   }
   return fits * shape.block_size;
 }
 
-double least_utilization(const ModelConfig& config, int64_t weight_bytes, int64_t other_bytes,
+double least_utilization(const ModelShape& model, int64_t weight_bytes, int64_t other_bytes,
                          ServingShape shape) {
   for (int hundredths = 1; hundredths <= 100; ++hundredths) {
     shape.utilization = hundredths / 100.0;
-    if (one_sequence_fits(config, weight_bytes, other_bytes, shape)) return shape.utilization;
+    if (memory_need(model, weight_bytes, other_bytes, shape).fits()) return shape.utilization;
   }
   return 0;
 }

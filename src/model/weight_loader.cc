@@ -6,8 +6,36 @@
 namespace pagoda::model {
 namespace {
 
+// bf16 weights multiply f32 activations: rounding those too costs accuracy and, without bf16 units, gains
+// nothing.
+kernels::Activations activations_of(Precision precision) {
+  return precision == Precision::kInt8 ? kernels::Activations::kInt8 : kernels::Activations::kF32;
+}
+
+kernels::PackedFormat packed_format(Precision precision, DType dtype) {
+  using kernels::WeightEncoding;
+  switch (precision) {
+    case Precision::kFloat32:
+      return kernels::plain_format(WeightEncoding::kF32);
+    case Precision::kFloat16:
+      return kernels::plain_format(WeightEncoding::kF16);
+    case Precision::kBFloat16:
+      return kernels::plain_format(WeightEncoding::kBF16);
+    default:
+      return kernels::native_format(dtype);
+  }
+}
+
+// K-quants scale their scales: a row whose products f16 does not hold keeps a multiplier.
+bool keeps_multipliers(DType dtype) {
+  return dtype == DType::kQ2_K || dtype == DType::kQ3_K || dtype == DType::kQ4_K || dtype == DType::kQ5_K ||
+         dtype == DType::kQ6_K;
+}
+
+}  // namespace
+
 // The first layer's query weights stand for the file: embeddings and norms are often kept in a wider type.
-Precision resolve(const WeightSource& source, Precision wanted) {
+Precision resolved_precision(const WeightSource& source, Precision wanted) {
   if (wanted != Precision::kAuto) return wanted;
   const TensorView* query = source.find("blk.0.attn_q.weight");
   if (query == nullptr) return Precision::kFloat32;
@@ -16,16 +44,25 @@ Precision resolve(const WeightSource& source, Precision wanted) {
   return query->dtype == DType::kF16 ? Precision::kFloat16 : Precision::kFloat32;
 }
 
-// bf16 weights multiply f32 activations: rounding those too costs accuracy and, without bf16 units, gains
-// nothing.
-kernels::Activations activations_of(Precision precision) {
-  return precision == Precision::kInt8 ? kernels::Activations::kInt8 : kernels::Activations::kF32;
+int64_t packed_weight_bytes(const WeightSource& source, Precision precision) {
+  const Precision resolved = resolved_precision(source, precision);
+  int64_t sum = 0;
+  source.for_each([&](const std::string&, const TensorView& tensor) {
+    if (tensor.shape.rank() < 2) {
+      sum += tensor.shape.elements() * static_cast<int64_t>(sizeof(float));
+      return;
+    }
+    const kernels::PackedFormat format = packed_format(resolved, tensor.dtype);
+    const int64_t tiles = (tensor.rows() + kernels::kTileRows - 1) / kernels::kTileRows;
+    sum += tiles * static_cast<int64_t>(format.tile_bytes(static_cast<int>(tensor.columns())));
+    if (format.encoding == kernels::WeightEncoding::kQuantised && keeps_multipliers(tensor.dtype))
+      sum += tiles * kernels::kTileRows * static_cast<int64_t>(sizeof(float));
+  });
+  return sum;
 }
 
-}  // namespace
-
 WeightLoader::WeightLoader(const WeightSource& source, Precision precision, ThreadPool& pool)
-    : source_(source), precision_(resolve(source, precision)), pool_(pool) {}
+    : source_(source), precision_(resolved_precision(source, precision)), pool_(pool) {}
 
 Status WeightLoader::status() const {
   if (error_) return Unexpected(*error_);
@@ -62,17 +99,7 @@ const TensorView* WeightLoader::take(const std::string& name, const Shape& shape
 }
 
 kernels::PackedFormat WeightLoader::format_of(DType dtype) const {
-  using kernels::WeightEncoding;
-  switch (precision_) {
-    case Precision::kFloat32:
-      return kernels::plain_format(WeightEncoding::kF32);
-    case Precision::kFloat16:
-      return kernels::plain_format(WeightEncoding::kF16);
-    case Precision::kBFloat16:
-      return kernels::plain_format(WeightEncoding::kBF16);
-    default:
-      return kernels::native_format(dtype);
-  }
+  return packed_format(precision_, dtype);
 }
 
 Linear WeightLoader::linear(std::initializer_list<Part> parts, int columns) {

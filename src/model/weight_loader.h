@@ -11,6 +11,12 @@
 
 namespace pagoda::model {
 
+// kAuto as the file's weights decide it; any other as it is.
+Precision resolved_precision(const WeightSource& source, Precision wanted);
+
+// What load_model packs the source's tensors into, before it does: Model::weight_bytes() within 1 %.
+int64_t packed_weight_bytes(const WeightSource& source, Precision precision);
+
 class WeightLoader {
  public:
   WeightLoader(const WeightSource& source, Precision precision, ThreadPool& pool);

@@ -7,6 +7,8 @@
 
 int main(int argc, char** argv) {
   using namespace pagoda::api::metrics;
+  using pagoda::telemetry::Exposition;
+  using pagoda::telemetry::ExpositionForm;
   const bool open_metrics = argc > 1 && std::string_view(argv[1]) == "openmetrics";
   Exposition out(open_metrics ? ExpositionForm::kOpenMetrics : ExpositionForm::kPrometheus);
 

@@ -61,7 +61,7 @@ class Deploy(unittest.TestCase):
 
     def test_prometheus(self):
         self.needs("promtool")
-        done = run("promtool", "check", "config", DEPLOY / "docker/prometheus.yml")
+        done = run("promtool", "check", "config", DEPLOY / "prometheus/prometheus.yml")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_kubernetes(self):

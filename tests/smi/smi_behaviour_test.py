@@ -137,6 +137,43 @@ class Settings(unittest.TestCase):
         self.assertEqual(one.smi(*modes)[1], "Disabled, Disabled\n")
 
 
+    def test_application_clocks(self):
+        one = machine("turing")
+        code, text = one.smi("-ac", "7000,1500")
+        self.assertIn(code, (0, 3))
+        self.assertRegex(text, r'Applications clocks set to "\(MEM 7000, SM 1500\)" for GPU|not supported')
+        self.assertEqual(one.smi("-ac", "7000")[0], 2)
+
+
+class MigChanges(unittest.TestCase):
+    def test_from_the_whole_gpu_to_instances_and_back(self):
+        one = machine("h100x1")
+        self.assertEqual(one.smi("-mig", "1")[0], 0)
+        code, text = one.smi("mig", "-cgi", "9,2g.20gb", "-C")
+        self.assertEqual(code, 0, text)
+        lines = text.splitlines()
+        self.assertRegex(lines[0], r"^Successfully created GPU instance ID +\d+ on GPU  0 using profile MIG 3g.40gb \(ID  9\)$")
+        self.assertRegex(lines[1], r"^Successfully created compute instance ID  0 on GPU  0 GPU instance ID +\d+ using")
+        self.assertEqual(len(lines), 4)
+        self.assertEqual(one.smi("-L")[1].count("MIG "), 2)
+        code, text = one.smi("mig", "-dgi")
+        self.assertEqual((code, "Unable to destroy GPU instance ID" in text), (19, True), text)
+        code, text = one.smi("mig", "-dci")
+        self.assertEqual((code, text.count("Successfully destroyed compute instance ID  0 from GPU  0")), (0, 2), text)
+        self.assertEqual(one.smi("mig", "-cci", "default")[0], 0)
+        self.assertEqual(one.smi("mig", "-dci")[0], 0)
+        code, text = one.smi("mig", "-dgi")
+        self.assertEqual((code, text.count("Successfully destroyed GPU instance ID")), (0, 2), text)
+        self.assertEqual(one.smi("mig", "-dgi")[0], 6)
+
+    def test_a_profile_that_is_not_there(self):
+        one = machine("h100x1")
+        one.smi("-mig", "1")
+        code, text = one.smi("mig", "-cgi", "8g.1gb")
+        self.assertEqual(code, 2)
+        self.assertIn("no GPU instance profile '8g.1gb'", text)
+
+
 class Faults(unittest.TestCase):
     def test_no_driver(self):
         environment = {**os.environ, "PAGODA_NVML_LIBRARY": "/nowhere/libnvidia-ml.so.1"}

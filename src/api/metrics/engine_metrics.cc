@@ -10,6 +10,9 @@ namespace pagoda::api::metrics {
 namespace {
 
 using engine::EngineStats;
+using telemetry::Exposition;
+using telemetry::Labels;
+using telemetry::MetricType;
 
 struct GaugeRow {
   std::string_view name, help;

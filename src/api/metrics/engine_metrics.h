@@ -4,12 +4,12 @@
 #include <string>
 
 #include "api/metrics/cache_config.h"
-#include "api/metrics/exposition.h"
 #include "engine/stats.h"
+#include "telemetry/exposition.h"
 
 namespace pagoda::api::metrics {
 
-void write_engine_metrics(Exposition& out, const engine::EngineStats& stats, const CacheConfig& cache,
-                          const std::string& model_name);
+void write_engine_metrics(telemetry::Exposition& out, const engine::EngineStats& stats,
+                          const CacheConfig& cache, const std::string& model_name);
 
 }  // namespace pagoda::api::metrics

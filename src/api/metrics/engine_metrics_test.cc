@@ -6,6 +6,9 @@
 namespace pagoda::api::metrics {
 namespace {
 
+using telemetry::Exposition;
+using telemetry::ExpositionForm;
+
 using ::testing::HasSubstr;
 
 std::string text_of(const engine::EngineStats& stats, ExpositionForm form = ExpositionForm::kPrometheus) {

@@ -5,6 +5,10 @@
 namespace pagoda::api::metrics {
 namespace {
 
+using telemetry::Exposition;
+using telemetry::Labels;
+using telemetry::MetricType;
+
 constexpr std::array<std::string_view, 5> kNotCounted{"/metrics", "/health", "/load", "/ping", "/version"};
 constexpr std::array<std::string_view, 7> kMethods{"GET",   "POST", "PUT",    "DELETE",
                                                    "PATCH", "HEAD", "OPTIONS"};

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/metrics/exposition.h"
 #include "http/server.h"
+#include "telemetry/exposition.h"
 
 namespace pagoda::api::metrics {
 
@@ -21,7 +21,7 @@ class HttpMetrics {
   // Makes the route's series, at zero. Before the first record.
   void expect(std::string_view method, std::string_view handler);
   void record(const http::ExchangeRecord& record);
-  void write(Exposition& out) const;
+  void write(telemetry::Exposition& out) const;
 
  private:
   static constexpr std::array<double, 3> kBounds{0.1, 0.5, 1};
@@ -36,7 +36,8 @@ class HttpMetrics {
   };
   Row& row(std::string_view method, std::string_view handler);
   // Sizes are told by handler: a handler of two methods is one series.
-  void write_sizes(Exposition& out, std::string_view name, std::string_view help, int64_t Row::*bytes) const;
+  void write_sizes(telemetry::Exposition& out, std::string_view name, std::string_view help,
+                   int64_t Row::*bytes) const;
 
   mutable std::mutex mutex_;
   std::vector<Row> rows_;

@@ -21,7 +21,7 @@ http::ExchangeRecord record_of(std::string method, std::string pattern, int stat
 }
 
 std::string text_of(const HttpMetrics& metrics) {
-  Exposition out(ExpositionForm::kPrometheus);
+  telemetry::Exposition out(telemetry::ExpositionForm::kPrometheus);
   metrics.write(out);
   return out.finish();
 }

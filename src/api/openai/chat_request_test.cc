@@ -202,11 +202,11 @@ TEST(FitToContext, DefaultsAndOverflow) {
   EXPECT_EQ(sampling.max_tokens, 10);
   ASSERT_TRUE(fit_to_context(request->generation, limits(), 16, prompt, sampling));
   EXPECT_EQ(sampling.max_tokens, 10);
-  prompt.resize(100, 1);
   RequestLimits capped = limits();
   capped.max_new_tokens = 7;
   ASSERT_TRUE(fit_to_context(request->generation, capped, std::nullopt, prompt, sampling));
   EXPECT_EQ(sampling.max_tokens, 7) << "of the model's own recommendation";
+  prompt.resize(100, 1);
   const Status overflow = fit_to_context(request->generation, limits(), std::nullopt, prompt, sampling);
   EXPECT_THAT(overflow.error().message, HasSubstr("maximum context length is 100 tokens"));
   EXPECT_THAT(overflow.error().message, HasSubstr("has 100 tokens"));

@@ -1,10 +1,10 @@
 // GET /health, /ping, /version, /load, /metrics
 #include "api/metrics/engine_metrics.h"
-#include "api/metrics/exposition.h"
 #include "api/openai/endpoints.h"
 #include "api/openai/error_body.h"
 #include "api/openai/json_text.h"
 #include "api/openai/service_core.h"
+#include "telemetry/exposition.h"
 
 namespace pagoda::api {
 
@@ -32,13 +32,13 @@ void load_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exc
 
 // Answers in every state: what is not loaded yet stands at zero.
 void metrics_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange) {
-  metrics::Exposition exposition(metrics::form_for_accept(exchange->request().headers.get("Accept")));
+  telemetry::Exposition exposition(telemetry::form_for_accept(exchange->request().headers.get("Accept")));
   const Backend* backend = core.loaded_backend();
   metrics::write_engine_metrics(exposition, backend ? backend->engine->stats() : engine::EngineStats(),
                                 backend ? backend->cache_config : metrics::CacheConfig(), core.model_name());
   core.http_metrics().write(exposition);
   http::Response response;
-  response.content_type = metrics::content_type(exposition.form());
+  response.content_type = telemetry::content_type(exposition.form());
   response.body = exposition.finish();
   exchange->respond(std::move(response));
 }

@@ -10,6 +10,7 @@
 
 #include "base/format.h"
 #include "kernels/dequantise.h"
+#include "model/hugging_face/shard_files.h"
 #include "model/hugging_face/tensor_names.h"
 #include "model/hugging_face/tokenizer_json.h"
 
@@ -133,22 +134,7 @@ Status HuggingFaceFolder::read_end_tokens(const Json& config) {
 
 Status HuggingFaceFolder::open_shards() {
   const fs::path folder(path_);
-  std::set<std::string> names;
-  PAGODA_ASSIGN(const Json index, read_json(folder / "model.safetensors.index.json"));
-  if (index.is_object() && index.contains("weight_map")) {
-    for (const Json& file : index["weight_map"]) {
-      if (!file.is_string() || fs::path(file.get<std::string>()).has_parent_path())
-        return fail(
-            ErrorCode::kCorruptData,
-            format("{}: model.safetensors.index.json names no file of the folder: {}", path_, file.dump()));
-      names.insert(file.get<std::string>());
-    }
-  } else {
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-      if (entry->path().extension() == ".safetensors") names.insert(entry->path().filename().string());
-    }
-  }
+  PAGODA_ASSIGN(const std::set<std::string> names, shard_names(path_));
   if (names.empty())
     return fail(ErrorCode::kNotFound,
                 format("{}: no *.safetensors in the folder (PyTorch's .bin files are not read)", path_));

@@ -1,10 +1,10 @@
-#include "api/metrics/exposition.h"
+#include "telemetry/exposition.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace pagoda::api::metrics {
+namespace pagoda::telemetry {
 namespace {
 
 TEST(Exposition, WritesPrometheusText) {
@@ -44,7 +44,30 @@ TEST(Exposition, GoesByTheAcceptHeader) {
   EXPECT_EQ(form_for_accept("text/plain"), ExpositionForm::kPrometheus);
   EXPECT_EQ(form_for_accept("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"),
             ExpositionForm::kOpenMetrics);
+  // Prometheus' own header, and one that would rather have plain text.
+  EXPECT_EQ(
+      form_for_accept(
+          "application/openmetrics-text;version=1.0.0;q=0.75, text/plain;version=0.0.4;q=0.5, */*;q=0.1"),
+      ExpositionForm::kOpenMetrics);
+  EXPECT_EQ(form_for_accept("application/openmetrics-text; q=0.2, text/plain; q=0.9"),
+            ExpositionForm::kPrometheus);
+  EXPECT_EQ(form_for_accept("application/openmetrics-text;q=0"), ExpositionForm::kPrometheus);
+  EXPECT_EQ(form_for_accept("application/openmetrics-text;version=9.0.0"), ExpositionForm::kPrometheus);
+}
+
+TEST(Exposition, NamesThatBelongToOthersStayInBothForms) {
+  for (const auto form : {ExpositionForm::kPrometheus, ExpositionForm::kOpenMetrics}) {
+    Exposition out(form);
+    out.begin_as_named(MetricType::kCounter, "DCGM_ENERGY", "Energy.");
+    out.sample({{"gpu", "0"}}, int64_t{7});
+    const std::string text = out.finish();
+    EXPECT_NE(text.find("\nDCGM_ENERGY{gpu=\"0\"} 7\n"), std::string::npos) << text;
+    EXPECT_NE(text.find(form == ExpositionForm::kPrometheus ? "# TYPE DCGM_ENERGY counter"
+                                                            : "# TYPE DCGM_ENERGY unknown"),
+              std::string::npos)
+        << text;
+  }
 }
 
 }  // namespace
-}  // namespace pagoda::api::metrics
+}  // namespace pagoda::telemetry

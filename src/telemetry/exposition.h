@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-namespace pagoda::api::metrics {
+namespace pagoda::telemetry {
 
 enum class ExpositionForm { kPrometheus, kOpenMetrics };
-// By the Accept header.
+// By the Accept header and its q values. Where both are as welcome: OpenMetrics, if it is named at all.
 ExpositionForm form_for_accept(std::string_view accept);
 std::string content_type(ExpositionForm form);
 
@@ -23,6 +23,7 @@ class Labels {
   Labels() = default;
   Labels(std::initializer_list<std::pair<std::string_view, std::string_view>> labels);
   Labels with(std::string_view name, std::string_view value) const;
+  void add(std::string_view name, std::string_view value);
   const std::string& text() const { return text_; }
 
  private:
@@ -45,6 +46,9 @@ class Exposition {
 
   // Counters are named without their suffix _total.
   void begin(MetricType type, std::string_view name, std::string_view help);
+  // A gauge or counter whose name belongs to others and stays as it is. OpenMetrics has no counter without
+  // _total; there such a one is of type unknown, so that its series has the same name in both forms.
+  void begin_as_named(MetricType type, std::string_view name, std::string_view help);
   void sample(const Labels& labels, double value);
   void sample(const Labels& labels, int64_t value);
   void histogram(const Labels& labels, const HistogramView& view);
@@ -54,6 +58,7 @@ class Exposition {
   std::string finish();
 
  private:
+  void head(std::string_view family, std::string_view type, std::string_view help);
   void line(std::string_view suffix, std::string_view labels, std::string_view value);
 
   ExpositionForm form_;
@@ -62,4 +67,4 @@ class Exposition {
   std::string out_;
 };
 
-}  // namespace pagoda::api::metrics
+}  // namespace pagoda::telemetry
