@@ -8,11 +8,11 @@
 #include <sstream>
 #include <thread>
 
-#include "app/hugging_face_cache.h"
 #include "app/machine.h"
 #include "app/version.h"
 #include "base/format.h"
 #include "engine/batch_runner.h"
+#include "hub/hub_cache.h"
 #include "kernels/cpu/cpu_compute.h"
 #include "model/footprint.h"
 #include "tensor/device.h"
@@ -27,7 +27,7 @@ api::AccessLog access_log_of(const ServeOptions& options) {
 
 // A model out of a hub's cache keeps its hub's name; its folder there is called by a revision.
 std::string served_name(const ServeOptions& options, const std::filesystem::path& path) {
-  const bool from_hub = is_hub_name(options.model) && !std::filesystem::exists(options.model);
+  const bool from_hub = hub::is_hub_name(options.model) && !std::filesystem::exists(options.model);
   return from_hub ? options.model : api::model_name_of_path(path.string());
 }
 

@@ -13,6 +13,7 @@
 #include "app/driver_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
+#include "app/pull_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/simulated_gpus.h"
@@ -40,6 +41,8 @@ constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
+    Subcommand{"pull", "fetch a model from a Hugging Face hub into the shared cache", Names{},
+               run_pull_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"doctor", "from symptom to root cause and remedy", Names{}, run_doctor_command},
     Subcommand{"driver", "GPU found, which driver, which CUDA; install and verify", kDriver,
