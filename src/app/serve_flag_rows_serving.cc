@@ -45,12 +45,25 @@ Setter to_compute_dtype(std::optional<DType>* field) {
       {{"auto", std::nullopt}, {"bfloat16", DType::kBF16}, {"float32", DType::kF32}, {"float", DType::kF32}});
 }
 
+Setter to_runner(Runner* field) {
+  return to_choice<Runner>(field, {{"auto", Runner::kAuto},
+                                   {"generate", Runner::kGenerate},
+                                   {"pooling", Runner::kPooling},
+                                   {"embed", Runner::kPooling},
+                                   {"embedding", Runner::kPooling},
+                                   {"score", Runner::kPooling}});
+}
+
 }  // namespace
 
 FlagRows model_rows(ServeOptions& o) {
   return {
       works("model", kValue, "MODEL", to_model(&o.model),
             "a .gguf file, a folder, a cached model's name, or ORG/NAME of a hub; also as the first word"),
+      works("runner", kValue, "KIND", to_runner(&o.runner),
+            "generate: text; pooling: vectors and scores of an encoder (default: auto, what the model is)"),
+      works("task", kValue, "TASK", to_runner(&o.runner),
+            "auto, generate, embed, score: the older name of --runner"),
       works("revision", kValue, "REVISION", to_text(&o.revision),
             "of ORG/NAME: a branch, tag or commit (default: main)"),
       works("download-dir", kValue, "DIR", to_text(&o.download_folder),
@@ -99,10 +112,6 @@ FlagRows model_rows(ServeOptions& o) {
               "a generation config folder is not in this version yet; use auto or vllm", {"auto", "vllm"}),
       not_yet("override-generation-config", kJson,
               "server-wide sampling defaults are not in this version yet", {"{}"}),
-      not_yet("runner", kValue, "only text generation is in this version; use auto or generate",
-              {"auto", "generate"}),
-      not_yet("task", kValue, "only text generation is in this version; use auto or generate",
-              {"auto", "generate"}),
       not_yet("convert", kValue, "only text generation is in this version; use auto or none",
               {"auto", "none"}),
       not_yet("model-impl", kValue, "there is one implementation; use auto", {"auto", "vllm"}),

@@ -14,6 +14,7 @@
 
 namespace pagoda::app {
 
+enum class Runner { kAuto, kGenerate, kPooling };
 enum class QueueOrder { kFirstComeFirstServed, kPriority };
 
 struct ServeOptions {
@@ -23,6 +24,7 @@ struct ServeOptions {
   std::string download_folder;                  // the hub's cache; empty: as the environment says
   std::string hub_token;                        // empty: as the environment says
   std::vector<std::string> served_model_names;  // empty: the model's path and name
+  Runner runner = Runner::kAuto;                // what the model is made for, unless told
   std::optional<DType> dtype;  // of computing: kBF16, kF32; absent: what the file is made for
   int64_t max_model_len = 0;   // tokens; 0: the model's context; -1: as much of it as memory holds
   uint64_t seed = 0;           // of requests that bring none

@@ -6,6 +6,7 @@
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "base/clock.h"
+#include "model/encoder.h"
 #include "model/model.h"
 
 namespace pagoda::app {
@@ -18,8 +19,9 @@ class StartupLog {
   void machine(int threads, std::string_view isa) const;
   void source(const model::WeightSource& source, const model::ModelConfig& config);
   void weights(const model::Model& model);
+  void encoder(const model::WeightSource& source, const model::Encoder& encoder);
   void kv(const ServingPlan& plan, const ServeOptions& options);
-  void text(std::string_view tokenizer, int vocabulary, bool has_template);
+  void text(std::string_view tokenizer, int vocabulary, std::string_view about_template);
   void serving(const ServeOptions& options, int port, std::string_view model_name) const;
 
  private:

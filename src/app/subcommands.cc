@@ -11,6 +11,7 @@
 #include "app/ctk_command.h"
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
+#include "app/inspect_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/pull_command.h"
@@ -41,6 +42,8 @@ constexpr std::array kSubcommands = {
     Subcommand{"serve", "LLM server: a drop-in for `vllm serve`, with the OpenAI API", kServers,
                run_serve_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
+    Subcommand{"inspect", "what a model is: architecture, sizes, tokenizer, memory", Names{},
+               run_inspect_command},
     Subcommand{"pull", "fetch a model from a Hugging Face hub into the shared cache", Names{},
                run_pull_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
