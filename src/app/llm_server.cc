@@ -4,16 +4,17 @@
 
 #include <condition_variable>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <sstream>
 #include <thread>
 
-#include "app/hugging_face_cache.h"
 #include "app/machine.h"
 #include "app/serving_fit.h"
 #include "app/version.h"
 #include "base/format.h"
 #include "engine/batch_runner.h"
+#include "hub/hub_cache.h"
 #include "kernels/cpu/cpu_compute.h"
 #include "model/footprint.h"
 #include "model/quantisation_choice.h"
@@ -29,7 +30,7 @@ api::AccessLog access_log_of(const ServeOptions& options) {
 
 // A model out of a hub's cache keeps its hub's name; its folder there is called by a revision.
 std::string served_name(const ServeOptions& options, const std::filesystem::path& path) {
-  const bool from_hub = is_hub_name(options.model) && !std::filesystem::exists(options.model);
+  const bool from_hub = hub::is_hub_name(options.model) && !std::filesystem::exists(options.model);
   return from_hub ? options.model : api::model_name_of_path(path.string());
 }
 
@@ -101,10 +102,18 @@ Result<std::unique_ptr<LlmServer>> LlmServer::start(const ServeOptions& options,
                                                     const std::filesystem::path& model) {
   std::unique_ptr<LlmServer> server(new LlmServer(options, model));
   PAGODA_TRY(server->listen());
-  PAGODA_TRY(server->load_weights());
-  PAGODA_TRY(server->load_text());
-  PAGODA_TRY(server->start_engine());
-  PAGODA_TRY(server->produce_first_token());
+  PAGODA_TRY(server->open_weights());
+  PAGODA_TRY(server->check_runner());
+  if (model::is_encoder(server->source_->metadata())) {
+    PAGODA_TRY(server->load_encoder());
+    PAGODA_TRY(server->load_text());
+    PAGODA_TRY(server->produce_first_vector());
+  } else {
+    PAGODA_TRY(server->load_weights());
+    PAGODA_TRY(server->load_text());
+    PAGODA_TRY(server->start_engine());
+    PAGODA_TRY(server->produce_first_token());
+  }
   server->open_service();
   return server;
 }
@@ -117,13 +126,62 @@ Status LlmServer::listen() {
   return {};
 }
 
-Status LlmServer::load_weights() {
+Status LlmServer::open_weights() {
   PAGODA_ASSIGN(const kernels::IsaTable* isa, kernels::choose_isa());
   pool_ = std::make_unique<ThreadPool>(options_.threads > 0 ? options_.threads : inspect_machine().cores);
   compute_ = std::make_unique<kernels::CpuCompute>(*isa, *pool_);
   log_.machine(pool_->size(), compute_->isa());
-  const int64_t available = cpu_device().capacity_bytes;
   PAGODA_ASSIGN(source_, model::open_weights(path_.string()));
+  return {};
+}
+
+Status LlmServer::check_runner() const {
+  const bool encoder = model::is_encoder(source_->metadata());
+  if (options_.runner == Runner::kPooling && !encoder)
+    return fail(ErrorCode::kUnsupported,
+                "this model generates text, and vectors out of such a model are not in this version; "
+                "--runner pooling is for encoders (BERT, RoBERTa)",
+                "runner");
+  if (options_.runner == Runner::kGenerate && encoder)
+    return fail(ErrorCode::kUnsupported,
+                "this model is an encoder, which gives vectors and scores but generates no text: leave "
+                "--runner generate out",
+                "runner");
+  return {};
+}
+
+Status LlmServer::load_encoder() {
+  PAGODA_ASSIGN(auto encoder, model::load_encoder(*source_, {precision_of(options_)}, *compute_));
+  source_->release_pages();
+  log_.encoder(*source_, *encoder);
+  if (options_.max_model_len > encoder->config().context)
+    return fail(ErrorCode::kInvalidArgument,
+                format("--max-model-len {} is more than the {} tokens that the model was made for",
+                       options_.max_model_len, encoder->config().context),
+                "max-model-len");
+  plan_.max_model_len =
+      options_.max_model_len > 0 ? static_cast<int>(options_.max_model_len) : encoder->config().context;
+  engine::PoolingLimits limits;
+  if (options_.max_queued_requests > 0) limits.waiting = options_.max_queued_requests;
+  pooling_ = std::make_unique<engine::PoolingEngine>(std::move(encoder), limits);
+  return {};
+}
+
+// Ready means that a vector came out, not that files were read.
+Status LlmServer::produce_first_vector() {
+  std::promise<Status> done;
+  std::vector<engine::PoolingRequest> requests(1);
+  requests[0].tokens = tokenizer_->encode("a", {});
+  if (requests[0].tokens.empty()) requests[0].tokens = {0};
+  requests[0].sink = [&](Result<std::vector<float>> vector) {
+    done.set_value(vector ? Status() : Status(Unexpected(std::move(vector).error())));
+  };
+  PAGODA_TRY(pooling_->submit(std::move(requests)));
+  return done.get_future().get();
+}
+
+Status LlmServer::load_weights() {
+  const int64_t available = cpu_device().capacity_bytes;
   PAGODA_ASSIGN(const model::ModelConfig config, model::read_config(source_->metadata()));
   log_.source(*source_, config);
   PAGODA_TRY(fit_serving(options_, *source_, config, available));
@@ -167,8 +225,12 @@ Status LlmServer::load_text() {
   PAGODA_ASSIGN(sampling_, sampling_defaults(options_, path_, source_->metadata()));
   log_.sampling(sampling_);
   const auto kind = source_->metadata().text("tokenizer.ggml.pre");
+  const std::string_view about_template =
+      pooling_         ? ""
+      : chat_template_ ? ", chat template"
+                       : ", no chat template: /v1/chat/completions wants --chat-template";
   log_.text(kind.value_or(source_->metadata().text("tokenizer.ggml.model").value_or("")), tokenizer_->size(),
-            chat_template_ != nullptr);
+            about_template);
   return {};
 }
 
@@ -220,15 +282,18 @@ Status LlmServer::produce_first_token() {
 void LlmServer::open_service() {
   api::Backend backend;
   backend.engine = engine_.get();
+  backend.pooling = pooling_.get();
   backend.tokenizer = tokenizer_.get();
   backend.chat_template = chat_template_.get();
   backend.chat_template_source = chat_template_source_;
   backend.max_model_len = plan_.max_model_len;
   backend.default_sampling = sampling_.params;
   backend.max_new_tokens = sampling_.max_new_tokens;
+  if (engine_) {
+    backend.cache_config.num_gpu_blocks = plan_.memory.blocks[0];
+    backend.cache_config.num_cpu_blocks = plan_.swap_blocks[0];
+  }
   backend.cache_config.block_size = options_.block_size;
-  backend.cache_config.num_gpu_blocks = plan_.memory.blocks[0];
-  backend.cache_config.num_cpu_blocks = plan_.swap_blocks[0];
   backend.cache_config.gpu_memory_utilization = options_.memory_utilization;
   backend.cache_config.swap_space_bytes = plan_.swap_bytes;
   backend.cache_config.cache_dtype = info_of(plan_.kv_dtype).name;
@@ -240,7 +305,11 @@ void LlmServer::open_service() {
 
 void LlmServer::begin_drain() {
   service_->begin_drain();
-  engine_->begin_drain();
+  if (engine_) engine_->begin_drain();
+}
+
+bool LlmServer::idle() const {
+  return (!engine_ || engine_->idle()) && (!pooling_ || pooling_->idle()) && http_->open_exchanges() == 0;
 }
 
 }  // namespace pagoda::app

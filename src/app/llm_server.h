@@ -1,5 +1,5 @@
 // One served model: HTTP in front from the first moment (503 while loading), then weights, KV, engine and
-// API, in the order in which they depend on each other.
+// API, in the order in which they depend on each other. An encoder has no KV, and an engine of its own kind.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "engine/engine.h"
+#include "engine/pooling_engine.h"
 #include "http/server.h"
 #include "kernels/compute.h"
 #include "model/model.h"
@@ -24,22 +25,26 @@ namespace pagoda::app {
 
 class LlmServer {
  public:
-  // Serves when it returns: a first token has been produced.
+  // Serves when it returns: a first token, or a first vector, has been produced.
   static Result<std::unique_ptr<LlmServer>> start(const ServeOptions& options,
                                                   const std::filesystem::path& model);
   ~LlmServer();
 
   int port() const { return http_->port(); }
-  bool alive() const { return engine_->alive(); }
-  engine::EngineStats stats() const { return engine_->stats(); }
+  bool alive() const { return engine_ == nullptr || engine_->alive(); }
+  engine::EngineStats stats() const { return engine_ ? engine_->stats() : engine::EngineStats(); }
   // New requests are refused; running ones go on.
   void begin_drain();
-  bool idle() const { return engine_->idle() && http_->open_exchanges() == 0; }
+  bool idle() const;
 
  private:
   LlmServer(const ServeOptions& options, const std::filesystem::path& path);
   Status listen();
+  Status open_weights();
+  Status check_runner() const;
   Status load_text();
+  Status load_encoder();
+  Status produce_first_vector();
   Status load_weights();
   Status load_draft(const model::ModelConfig& config, ServingFacts& facts);
   Status start_engine();
@@ -61,7 +66,8 @@ class LlmServer {
   std::unique_ptr<model::Model> model_;  // until the engine's runner takes it
   ServingPlan plan_;
   SamplingDefaults sampling_;
-  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;          // of a model that generates
+  std::unique_ptr<engine::PoolingEngine> pooling_;  // of an encoder
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> http_;
 };

@@ -4,9 +4,9 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "app/hugging_face_cache.h"
 #include "app/nearest.h"
 #include "base/format.h"
+#include "hub/hub_cache.h"
 #include "model/weight_source.h"
 
 namespace pagoda::app {
@@ -105,7 +105,7 @@ std::vector<CachedModel> list_models(const fs::path& folder) {
   return models;
 }
 
-Result<fs::path> resolve_model(const std::string& argument, const fs::path& folder) {
+Result<fs::path> resolve_model(const std::string& argument, const fs::path& folder, const FromHub& from_hub) {
   std::error_code error;
   const fs::path path(argument);
   if (fs::is_directory(path, error)) return only_model_in(path);
@@ -115,7 +115,10 @@ Result<fs::path> resolve_model(const std::string& argument, const fs::path& fold
     const std::string wanted = as_name(argument);
     if (wanted == lower(model.name) || wanted == as_name(model.path.filename().string())) return model.path;
   }
-  if (is_hub_name(argument)) return snapshot_of(argument);
+  if (hub::is_hub_name(argument)) {
+    PAGODA_ASSIGN(const fs::path snapshot, from_hub(argument));
+    return only_model_in(snapshot);
+  }
   return fail(ErrorCode::kNotFound,
               format("no model '{}': no such file or folder, and not in {} ({})", argument, folder.string(),
                      what_there_is(argument, cached)),

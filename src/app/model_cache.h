@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,13 @@ struct CachedModel {
 // name.
 std::vector<CachedModel> list_models(const std::filesystem::path& folder);
 
-// A path to a .gguf file, a folder with exactly one .gguf file in it, or a name in the cache (case and the
-// suffix .gguf do not matter). The file's path, or why it is none and what there is instead.
-Result<std::filesystem::path> resolve_model(const std::string& argument, const std::filesystem::path& folder);
+// Brings a hub's model "ORG/NAME" here; its folder.
+using FromHub = std::function<Result<std::filesystem::path>(const std::string& hub_name)>;
+
+// A path to a .gguf file, a folder with exactly one .gguf file in it, a name in the cache (case and the
+// suffix .gguf do not matter), or a hub's name. The file's or folder's path, or why it is none and what there
+// is instead.
+Result<std::filesystem::path> resolve_model(const std::string& argument, const std::filesystem::path& folder,
+                                            const FromHub& from_hub);
 
 }  // namespace pagoda::app

@@ -13,6 +13,10 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
+const FromHub kNoHub = [](const std::string& name) -> Result<fs::path> {
+  return fail(ErrorCode::kNotFound, "asked the hub for " + name);
+};
+
 class ModelCache : public testing::Test {
  protected:
   void SetUp() override {
@@ -31,7 +35,7 @@ class ModelCache : public testing::Test {
     std::ofstream(folder_ / path) << "GGUF";
   }
   std::string error_of(const std::string& argument) {
-    const auto result = resolve_model(argument, folder_);
+    const auto result = resolve_model(argument, folder_, kNoHub);
     return result ? "resolved to " + result->string() : result.error().message;
   }
 
@@ -49,16 +53,17 @@ TEST_F(ModelCache, ListsFilesAndFolders) {
 
 TEST_F(ModelCache, NamesInAnySpelling) {
   const fs::path smol = folder_ / "SmolLM2-135M-Instruct.Q4_1.gguf";
-  EXPECT_EQ(resolve_model("smollm2-135m-instruct.q4_1", folder_), smol);
-  EXPECT_EQ(resolve_model("SmolLM2-135M-Instruct.Q4_1.gguf", folder_), smol);
-  EXPECT_EQ(resolve_model("gemma", folder_), folder_ / "gemma/gemma-3-270m.gguf");
-  EXPECT_EQ(resolve_model("gemma-3-270m", folder_), folder_ / "gemma/gemma-3-270m.gguf");
+  EXPECT_EQ(resolve_model("smollm2-135m-instruct.q4_1", folder_, kNoHub), smol);
+  EXPECT_EQ(resolve_model("SmolLM2-135M-Instruct.Q4_1.gguf", folder_, kNoHub), smol);
+  EXPECT_EQ(resolve_model("gemma", folder_, kNoHub), folder_ / "gemma/gemma-3-270m.gguf");
+  EXPECT_EQ(resolve_model("gemma-3-270m", folder_, kNoHub), folder_ / "gemma/gemma-3-270m.gguf");
 }
 
 TEST_F(ModelCache, PathsWinOverNames) {
   const fs::path file = folder_ / "two/a.gguf";
-  EXPECT_EQ(resolve_model(file.string(), folder_), file);
-  EXPECT_EQ(resolve_model((folder_ / "gemma").string(), "/nowhere"), folder_ / "gemma/gemma-3-270m.gguf");
+  EXPECT_EQ(resolve_model(file.string(), folder_, kNoHub), file);
+  EXPECT_EQ(resolve_model((folder_ / "gemma").string(), "/nowhere", kNoHub),
+            folder_ / "gemma/gemma-3-270m.gguf");
 }
 
 TEST_F(ModelCache, SaysWhyNot) {
@@ -69,9 +74,11 @@ TEST_F(ModelCache, SaysWhyNot) {
   EXPECT_THAT(error_of((folder_ / "empty").string()), HasSubstr("without a .gguf file"));
   fs::create_directories(folder_ / "hf");
   std::ofstream(folder_ / "hf/config.json") << "{}";
-  EXPECT_EQ(resolve_model((folder_ / "hf").string(), "/nowhere"), folder_ / "hf");
-  EXPECT_THAT(error_of("Org/Model"), HasSubstr("not in the Hugging Face cache"));
-  const auto nothing = resolve_model("x", "/nowhere");
+  EXPECT_EQ(resolve_model((folder_ / "hf").string(), "/nowhere", kNoHub), folder_ / "hf");
+  EXPECT_THAT(error_of("Org/Model"), HasSubstr("asked the hub for Org/Model"));
+  const FromHub hub = [&](const std::string&) -> Result<fs::path> { return folder_ / "gemma"; };
+  EXPECT_EQ(resolve_model("Org/Model-GGUF", folder_, hub), folder_ / "gemma/gemma-3-270m.gguf");
+  const auto nothing = resolve_model("x", "/nowhere", kNoHub);
   ASSERT_FALSE(nothing);
   EXPECT_THAT(nothing.error().message, HasSubstr("the model cache is empty"));
 }

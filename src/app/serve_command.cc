@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "app/flag_help.h"
+#include "app/hub_model.h"
 #include "app/machine.h"
 #include "app/model_cache.h"
 #include "app/serve.h"
@@ -45,6 +46,16 @@ int offer_models(const Invocation& invocation) {
   return kExitUsage;
 }
 
+hub::HubSettings hub_settings_of(const ServeOptions& options) {
+  hub::HubSettings settings = hub::settings_from_environment();
+  if (!options.download_folder.empty()) settings.cache = options.download_folder;
+  if (!options.hub_token.empty()) {
+    settings.token = options.hub_token;
+    settings.token_origin = "--hf-token";
+  }
+  return settings;
+}
+
 }  // namespace
 
 int run_serve_command(const Invocation& invocation) {
@@ -55,7 +66,10 @@ int run_serve_command(const Invocation& invocation) {
   log::configure(request->options.log_level, request->options.log_style);
   for (const std::string& warning : request->parsed.warnings) log::warning("{}", warning);
   if (request->options.model.empty()) return offer_models(invocation);
-  const auto model = resolve_model(request->options.model, model_cache_folder());
+  const auto model =
+      resolve_model(request->options.model, model_cache_folder(), [&](const std::string& name) {
+        return model_from_hub(name, request->options.revision, hub_settings_of(request->options));
+      });
   if (!model) return report(invocation, model.error());
   return serve(request->options, *model);
 }

@@ -43,12 +43,31 @@ Setter to_quantization(std::string* field) {
   };
 }
 
+Setter to_runner(Runner* field) {
+  return to_choice<Runner>(field, {{"auto", Runner::kAuto},
+                                   {"generate", Runner::kGenerate},
+                                   {"pooling", Runner::kPooling},
+                                   {"embed", Runner::kPooling},
+                                   {"embedding", Runner::kPooling},
+                                   {"score", Runner::kPooling}});
+}
+
 }  // namespace
 
 FlagRows model_rows(ServeOptions& o) {
   return {
       works("model", kValue, "MODEL", to_model(&o.model),
-            "a .gguf file, a folder with one, or a cached model's name; also as the first word"),
+            "a .gguf file, a folder, a cached model's name, or ORG/NAME of a hub; also as the first word"),
+      works("runner", kValue, "KIND", to_runner(&o.runner),
+            "generate: text; pooling: vectors and scores of an encoder (default: auto, what the model is)"),
+      works("task", kValue, "TASK", to_runner(&o.runner),
+            "auto, generate, embed, score: the older name of --runner"),
+      works("revision", kValue, "REVISION", to_text(&o.revision),
+            "of ORG/NAME: a branch, tag or commit (default: main)"),
+      works("download-dir", kValue, "DIR", to_text(&o.download_folder),
+            "where ORG/NAME is kept (default: HF_HUB_CACHE)"),
+      works("hf-token", kValue, "TOKEN", to_text(&o.hub_token),
+            "for private models of a hub (default: HF_TOKEN)"),
       works("served-model-name", kValues, "NAME", to_texts(&o.served_model_names),
             "names that requests use; the first one stands in answers (default: the path and its last part)"),
       works("dtype", kValue, "TYPE", to_compute_dtype(&o.dtype),
@@ -77,12 +96,9 @@ FlagRows model_rows(ServeOptions& o) {
               {"auto", "hf", "slow"}),
       not_yet("skip-tokenizer-init", kSwitch, "a server without a tokenizer is not in this version yet"),
       no_effect("trust-remote-code", kSwitch, "code that comes with a model is never run"),
-      no_effect("revision", kValue, "models are local files"),
-      no_effect("code-revision", kValue, "models are local files"),
-      no_effect("tokenizer-revision", kValue, "models are local files"),
-      no_effect("download-dir", kValue, "nothing is downloaded; models are local files"),
-      no_effect("hf-token", kValue, "nothing is downloaded; models are local files"),
-      no_effect("ignore-patterns", kValues, "models are single files"),
+      no_effect("code-revision", kValue, "code that comes with a model is never run"),
+      not_yet("tokenizer-revision", kValue, "the tokenizer comes with the model; leave the flag out"),
+      no_effect("ignore-patterns", kValues, "only what serving reads is fetched"),
       not_yet("load-format", kValue, "only GGUF files are read in this version; use auto or gguf",
               {"auto", "gguf"}),
       not_yet("config-format", kValue, "only GGUF files are read in this version; use auto", {"auto"}),
@@ -98,10 +114,6 @@ FlagRows model_rows(ServeOptions& o) {
             "or a folder that has one (default: auto)"),
       works("override-generation-config", kJson, "JSON", to_json_object(&o.generation_overrides),
             "the same, by hand, e.g. {\"temperature\": 0.5, \"max_new_tokens\": 512}"),
-      not_yet("runner", kValue, "only text generation is in this version; use auto or generate",
-              {"auto", "generate"}),
-      not_yet("task", kValue, "only text generation is in this version; use auto or generate",
-              {"auto", "generate"}),
       not_yet("convert", kValue, "only text generation is in this version; use auto or none",
               {"auto", "none"}),
       not_yet("model-impl", kValue, "there is one implementation; use auto", {"auto", "vllm"}),

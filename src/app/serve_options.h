@@ -15,12 +15,17 @@
 
 namespace pagoda::app {
 
+enum class Runner { kAuto, kGenerate, kPooling };
 enum class QueueOrder { kFirstComeFirstServed, kPriority };
 
 struct ServeOptions {
   // Model.
-  std::string model;                            // as given: a path, or a name in the model cache
+  std::string model;                            // as given: a path, a name in the model cache, ORG/NAME
+  std::string revision = "main";                // of a hub's model: a branch, a tag or a commit
+  std::string download_folder;                  // the hub's cache; empty: as the environment says
+  std::string hub_token;                        // empty: as the environment says
   std::vector<std::string> served_model_names;  // empty: the model's path and name
+  Runner runner = Runner::kAuto;                // what the model is made for, unless told
   std::optional<DType> dtype;  // of computing: kBF16, kF32; absent: what the file is made for
   std::string quantization;    // a method by vLLM's name; empty: as the checkpoint is
   int64_t max_model_len = 0;   // tokens; 0: the model's context; -1: as much of it as memory holds

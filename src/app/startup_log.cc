@@ -70,6 +70,13 @@ std::string_view main_dtype(const model::WeightSource& source) {
   return info_of(largest.first).name;
 }
 
+int64_t parameters_of(const model::WeightSource& source) {
+  int64_t parameters = 0;
+  source.for_each(
+      [&](const std::string&, const TensorView& tensor) { parameters += tensor.shape.elements(); });
+  return parameters;
+}
+
 }  // namespace
 
 double StartupLog::seconds() const {
@@ -89,20 +96,16 @@ void StartupLog::machine(int threads, std::string_view isa) const {
 }
 
 void StartupLog::source(const model::WeightSource& source, const model::ModelConfig& config) {
-  int64_t parameters = 0;
-  source.for_each(
-      [&](const std::string&, const TensorView& tensor) { parameters += tensor.shape.elements(); });
   const auto quantised = source.metadata().text("quantization.description");
   const std::string how = quantised ? format(" ({})", *quantised) : "";
   log::info("model    {}: {}, {:.1f} M parameters, mostly {}{}, {} layers, context {}   {:.3f} s",
             config.name.empty() ? source.path() : config.name, config.architecture,
-            static_cast<double>(parameters) * 1e-6, main_dtype(source), how, config.layers,
+            static_cast<double>(parameters_of(source)) * 1e-6, main_dtype(source), how, config.layers,
             grouped(config.context), lap());
 }
 
-void StartupLog::text(std::string_view tokenizer, int vocabulary, bool has_template) {
-  log::info("text     {} tokenizer, {} tokens, {}   {:.3f} s", tokenizer, grouped(vocabulary),
-            has_template ? "chat template" : "no chat template: /v1/chat/completions wants --chat-template",
+void StartupLog::text(std::string_view tokenizer, int vocabulary, std::string_view about_template) {
+  log::info("text     {} tokenizer, {} tokens{}   {:.3f} s", tokenizer, grouped(vocabulary), about_template,
             lap());
 }
 
@@ -113,6 +116,18 @@ void StartupLog::weights(const model::Model& model) {
 
 void StartupLog::draft(const model::WeightSource& source, int64_t bytes) {
   log::info("guesses  by {}, {} with its KV   {:.3f} s", source.path(), human_bytes(bytes), lap());
+}
+
+void StartupLog::encoder(const model::WeightSource& source, const model::Encoder& encoder) {
+  const model::EncoderConfig& config = encoder.config();
+  log::info("model    {}: {} encoder, {:.1f} M parameters, mostly {}, {} layers, context {}, {}   {:.3f} s",
+            config.name.empty() ? source.path() : config.name, config.architecture,
+            static_cast<double>(parameters_of(source)) * 1e-6, main_dtype(source), config.layers,
+            grouped(config.context),
+            config.labels > 0 ? format("{} label{}", config.labels, config.labels == 1 ? "" : "s")
+                              : format("vectors of {}", config.hidden),
+            lap());
+  log::info("weights  {} packed ({})", human_bytes(encoder.weight_bytes()), words_for(encoder.precision()));
 }
 
 void StartupLog::kv(const ServingPlan& plan, const ServeOptions& options) {

@@ -7,6 +7,7 @@
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "base/clock.h"
+#include "model/encoder.h"
 #include "model/model.h"
 
 namespace pagoda::app {
@@ -20,8 +21,9 @@ class StartupLog {
   void source(const model::WeightSource& source, const model::ModelConfig& config);
   void weights(const model::Model& model);
   void draft(const model::WeightSource& source, int64_t bytes);
+  void encoder(const model::WeightSource& source, const model::Encoder& encoder);
   void kv(const ServingPlan& plan, const ServeOptions& options);
-  void text(std::string_view tokenizer, int vocabulary, bool has_template);
+  void text(std::string_view tokenizer, int vocabulary, std::string_view about_template);
   void sampling(const SamplingDefaults& defaults) const;
   void serving(const ServeOptions& options, int port, std::string_view model_name) const;
 

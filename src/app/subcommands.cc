@@ -14,9 +14,11 @@
 #include "app/doctor_command.h"
 #include "app/driver_command.h"
 #include "app/exporter_command.h"
+#include "app/inspect_command.h"
 #include "app/nearest.h"
 #include "app/overview.h"
 #include "app/plan_command.h"
+#include "app/pull_command.h"
 #include "app/quantize_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
@@ -46,6 +48,10 @@ constexpr std::array kSubcommands = {
                run_serve_command},
     Subcommand{"plan", "will it fit: weights, KV cache and activations per GPU", Names{}, run_plan_command},
     Subcommand{"chat", "talk to any OpenAI-compatible server in the terminal", Names{}, run_chat_command},
+    Subcommand{"inspect", "what a model is: architecture, sizes, tokenizer, memory", Names{},
+               run_inspect_command},
+    Subcommand{"pull", "fetch a model from a Hugging Face hub into the shared cache", Names{},
+               run_pull_command},
     Subcommand{"quantize", "a smaller model file from a 16-bit one", Names{}, run_quantize_command},
     Subcommand{"smi", "the GPUs of this machine: a drop-in for nvidia-smi", kSmi, run_smi_command},
     Subcommand{"dcgmi", "groups, monitoring, health, tests, policies: a drop-in for dcgmi", kDcgmi,

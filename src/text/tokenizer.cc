@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "text/byte_level_tokenizer.h"
+#include "text/pipeline/pipeline_tokenizer.h"
 #include "text/sentence_piece_tokenizer.h"
 
 namespace pagoda::text {
@@ -15,9 +16,19 @@ struct TokenizerModel {
 constexpr TokenizerModel kTokenizerModels[] = {
     {"gpt2", &ByteLevelTokenizer::load},
     {"llama", &SentencePieceTokenizer::load},
+    {"tokenizer.json", &PipelineTokenizer::load},
 };
 
 }  // namespace
+
+TokenPair Tokenizer::encode_pair(std::string_view first, std::string_view second) const {
+  TokenPair pair{encode(first, {}), {}};
+  pair.types.assign(pair.tokens.size(), 0);
+  const std::vector<int32_t> behind = encode(second, {.add_special = false, .parse_special = true});
+  pair.tokens.insert(pair.tokens.end(), behind.begin(), behind.end());
+  pair.types.resize(pair.tokens.size(), 1);
+  return pair;
+}
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const model::WeightMetadata& metadata) {
   constexpr std::string_view kKey = "tokenizer.ggml.model";

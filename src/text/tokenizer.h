@@ -20,11 +20,19 @@ struct EncodeOptions {
   bool parse_special = true;  // "<|im_end|>" in the text becomes that one token
 };
 
+// Two texts as one sequence, as models that compare them read them.
+struct TokenPair {
+  std::vector<int32_t> tokens;
+  std::vector<int32_t> types;  // [tokens], 0: the first text and what stands around it, 1: the second
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   virtual std::vector<int32_t> encode(std::string_view text, const EncodeOptions& options) const = 0;
+  // With what the model wants around two texts. Where the tokenizer does not say: the one behind the other.
+  virtual TokenPair encode_pair(std::string_view first, std::string_view second) const;
   // The raw bytes of one token, as they stand in running text; may be a part of a character.
   // Control tokens give their text ("<|im_end|>").
   virtual std::string_view piece(int32_t token) const = 0;

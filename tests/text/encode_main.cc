@@ -1,4 +1,5 @@
-// encode_texts MODEL.gguf [--plain-special] [--pre NAME]: reads texts from stdin, each a uint32 length and
+// encode_texts MODEL [--plain-special] [--add-special] [--pre NAME]: MODEL is a GGUF file, a folder, a
+// tokenizer.json or a tokenizer.model. Reads texts from stdin, each a uint32 length and
 // its bytes, and writes per text a uint32 count, the int32 ids, a uint32 length and the bytes that the ids
 // decode to. All little-endian.
 // --pre puts another name into tokenizer.ggml.pre. The time that encoding took goes to stderr. For
@@ -7,9 +8,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "model/hugging_face/sentence_piece_model.h"
+#include "model/hugging_face/tokenizer_json.h"
 #include "model/weight_source.h"
 #include "text/tokenizer.h"
 
@@ -47,11 +53,39 @@ int encode_all(const pagoda::text::Tokenizer& tokenizer, const pagoda::text::Enc
   return 0;
 }
 
+using pagoda::model::WeightMetadata;
+
+// The tokenizer's keys of a model; `keeper` owns the texts that they point to.
+struct Keeper {
+  std::unique_ptr<pagoda::model::WeightSource> source;
+  pagoda::model::TextStore texts;
+};
+
+pagoda::Result<WeightMetadata> metadata_of(const std::string& path, Keeper& keeper) {
+  if (path.ends_with(".model")) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    WeightMetadata metadata;
+    PAGODA_TRY(pagoda::model::read_sentence_piece_model(bytes, 0, keeper.texts, metadata));
+    return metadata;
+  }
+  if (!path.ends_with(".json")) {
+    PAGODA_ASSIGN(keeper.source, pagoda::model::open_weights(path));
+    return keeper.source->metadata();
+  }
+  WeightMetadata metadata;
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  PAGODA_TRY(pagoda::model::read_tokenizer_json(json, 0, keeper.texts, metadata));
+  return metadata;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: encode_texts MODEL.gguf [--plain-special] [--pre NAME] < texts > ids\n");
+    std::fprintf(stderr,
+                 "usage: encode_texts MODEL [--plain-special] [--add-special] [--pre NAME] < texts > ids\n");
     return 2;
   }
   pagoda::text::EncodeOptions options;
@@ -59,14 +93,16 @@ int main(int argc, char** argv) {
   const char* pre = nullptr;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--plain-special") == 0) options.parse_special = false;
+    if (std::strcmp(argv[i], "--add-special") == 0) options.add_special = true;
     if (std::strcmp(argv[i], "--pre") == 0 && i + 1 < argc) pre = argv[++i];
   }
-  const auto weights = pagoda::model::open_weights(argv[1]);
-  if (!weights) {
-    std::fprintf(stderr, "%s\n", weights.error().message.c_str());
+  Keeper keeper;
+  auto read = metadata_of(argv[1], keeper);
+  if (!read) {
+    std::fprintf(stderr, "%s\n", read.error().message.c_str());
     return 1;
   }
-  pagoda::model::WeightMetadata metadata = (*weights)->metadata();
+  WeightMetadata metadata = std::move(*read);
   if (pre != nullptr) metadata.set("tokenizer.ggml.pre", std::string_view(pre));
   const auto begin = std::chrono::steady_clock::now();
   const auto tokenizer = pagoda::text::load_tokenizer(metadata);

@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 
-def encode(program, model, texts, plain_special=False, pre=None):
+def encode(program, model, texts, plain_special=False, pre=None, add_special=False):
     """[(ids, decoded bytes)] for each text (bytes)."""
-    command = [program, model] + (["--plain-special"] if plain_special else []) + (["--pre", pre] if pre else [])
+    command = [program, model] + (["--plain-special"] if plain_special else []) + (["--add-special"] if add_special else []) + (["--pre", pre] if pre else [])
     data = b"".join(struct.pack("<I", len(text)) + text for text in texts)
     done = subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:

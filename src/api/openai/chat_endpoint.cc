@@ -15,6 +15,7 @@ std::string echo_text(const ChatRequest& request, const std::string& role) {
 }
 
 Result<AnswerPlan> plan_chat(const ServiceCore& core, const http::Request& http_request) {
+  PAGODA_TRY(core.needs_generation("Chat Completions"));
   PAGODA_ASSIGN(const Json body, parse_json_object(http_request.body));
   PAGODA_ASSIGN(ChatRequest request,
                 parse_chat_request(body, core.limits(), core.message_form(), core.default_template_kwargs()));

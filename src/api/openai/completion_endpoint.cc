@@ -32,6 +32,7 @@ Result<PlannedPrompt> plan_prompt(const ServiceCore& core, const CompletionReque
 }
 
 Result<AnswerPlan> plan_completion(const ServiceCore& core, const http::Request& http_request) {
+  PAGODA_TRY(core.needs_generation("Completions"));
   PAGODA_ASSIGN(const Json body, parse_json_object(http_request.body));
   PAGODA_ASSIGN(CompletionRequest request, parse_completion_request(body, core.limits()));
   GenerationRequest& generation = request.generation;

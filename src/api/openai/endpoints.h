@@ -12,6 +12,9 @@ class ServiceCore;
 
 void chat_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
 void completion_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
+void embedding_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
+void score_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
+void rerank_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
 void tokenize_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
 void detokenize_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange);
 

@@ -34,7 +34,8 @@ void load_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exc
 void metrics_endpoint(ServiceCore& core, const std::shared_ptr<http::Exchange>& exchange) {
   telemetry::Exposition exposition(telemetry::form_for_accept(exchange->request().headers.get("Accept")));
   const Backend* backend = core.loaded_backend();
-  metrics::write_engine_metrics(exposition, backend ? backend->engine->stats() : engine::EngineStats(),
+  metrics::write_engine_metrics(exposition,
+                                backend && backend->engine ? backend->engine->stats() : engine::EngineStats(),
                                 backend ? backend->cache_config : metrics::CacheConfig(), core.model_name());
   core.http_metrics().write(exposition);
   http::Response response;

@@ -19,6 +19,12 @@ struct RouteRow {
 constexpr std::array kRoutes{
     RouteRow{"POST", "/v1/chat/completions", chat_endpoint, RunsOn::kIntake},
     RouteRow{"POST", "/v1/completions", completion_endpoint, RunsOn::kIntake},
+    RouteRow{"POST", "/v1/embeddings", embedding_endpoint, RunsOn::kIntake},
+    RouteRow{"POST", "/v1/score", score_endpoint, RunsOn::kIntake},
+    RouteRow{"POST", "/score", score_endpoint, RunsOn::kIntake},
+    RouteRow{"POST", "/v1/rerank", rerank_endpoint, RunsOn::kIntake},
+    RouteRow{"POST", "/v2/rerank", rerank_endpoint, RunsOn::kIntake},
+    RouteRow{"POST", "/rerank", rerank_endpoint, RunsOn::kIntake},
     RouteRow{"POST", "/tokenize", tokenize_endpoint, RunsOn::kIntake},
     RouteRow{"POST", "/detokenize", detokenize_endpoint, RunsOn::kIntake},
     RouteRow{"GET", "/v1/models", models_endpoint, RunsOn::kIoThread},

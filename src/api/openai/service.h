@@ -12,6 +12,7 @@
 #include "api/openai/model_names.h"
 #include "base/result.h"
 #include "engine/engine.h"
+#include "engine/pooling_engine.h"
 #include "http/router.h"
 #include "http/server.h"
 #include "text/chat_template.h"
@@ -46,10 +47,11 @@ struct ServiceOptions {
   int answer_threads = 1;            // detokenize, build JSON, send
 };
 
-// What serves, once it is loaded. All of it outlives the Service; the tokenizer and the template outlive the
-// engine as well.
+// What serves, once it is loaded: either an engine that generates, or one that reads texts. All of it
+// outlives the Service; the tokenizer and the template outlive the engine as well.
 struct Backend {
-  engine::Engine* engine = nullptr;
+  engine::Engine* engine = nullptr;          // nullptr: the model does not generate
+  engine::PoolingEngine* pooling = nullptr;  // nullptr: the model gives no vectors
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat_template = nullptr;  // nullptr: /v1/chat/completions says so with 400
   std::string chat_template_source;                   // to tell whether it knows the role "developer"

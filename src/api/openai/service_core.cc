@@ -91,10 +91,15 @@ Status ServiceCore::availability() const {
     case ServiceState::kReady:
       break;
   }
-  if (!backend_.engine->alive()) {
+  if (backend_.engine != nullptr && !backend_.engine->alive()) {
     return fail(ErrorCode::kUnavailable, "the engine has stopped; the server's log tells why");
   }
   return {};
+}
+
+Status ServiceCore::needs_generation(std::string_view api) const {
+  if (backend_.engine != nullptr) return {};
+  return fail(ErrorCode::kInvalidArgument, format("The model does not support {} API", api), "model");
 }
 
 Status ServiceCore::check_model(std::string_view name) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -34,6 +35,11 @@ class ServiceCore : public std::enable_shared_from_this<ServiceCore> {
   // are checked before.
   using Work = void (*)(ServiceCore&, const std::shared_ptr<http::Exchange>&);
   void take_in(Work work, const std::shared_ptr<http::Exchange>& exchange);
+
+  // kInvalidArgument where the served model does not generate: "The model does not support Completions API".
+  Status needs_generation(std::string_view api) const;
+  // Runs it on an answer thread. False, and it is dropped, once the service has stopped.
+  bool post_answer(std::function<void()> task) { return answers_->post(std::move(task)); }
 
   const ServiceOptions& options() const { return options_; }
   const Backend& backend() const { return backend_; }

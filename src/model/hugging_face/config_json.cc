@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/format.h"
+#include "model/hugging_face/encoder_folder.h"
 
 namespace pagoda::model {
 namespace {
@@ -211,6 +212,12 @@ class Translation {
 
 Result<HuggingFaceConfig> read_config_json(const Json& config, TextStore& texts, WeightMetadata& metadata) {
   if (!config.is_object()) return fail(ErrorCode::kCorruptData, "config.json is no JSON object");
+  if (is_encoder_config(config)) {
+    PAGODA_TRY(read_encoder_config_json(config, texts, metadata));
+    HuggingFaceConfig encoder;
+    encoder.architecture = "bert";
+    return encoder;
+  }
   // A model that also sees images keeps its language part apart.
   if (config.contains("text_config") && config["text_config"].is_object()) {
     Json text = config["text_config"];

@@ -10,6 +10,8 @@
 
 #include "base/format.h"
 #include "kernels/dequantise.h"
+#include "model/hugging_face/encoder_folder.h"
+#include "model/hugging_face/sentence_piece_model.h"
 #include "model/hugging_face/shard_files.h"
 #include "model/hugging_face/tensor_names.h"
 #include "model/hugging_face/tokenizer_json.h"
@@ -75,6 +77,7 @@ Status HuggingFaceFolder::read_texts() {
   if (!read) return in_file(Unexpected(std::move(read).error()), path_);
   config_ = std::move(*read);
   PAGODA_TRY(in_file(read_quantization(config), path_));
+  if (config_.architecture == "bert") PAGODA_TRY(read_sentence_modules(path_, metadata_));
   const fs::path folder = fs::path(path_).lexically_normal();
   const std::string name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   metadata_.set("general.name", texts_.keep(name));
@@ -100,11 +103,28 @@ Status HuggingFaceFolder::read_quantization(const Json& config) {
 
 Status HuggingFaceFolder::read_tokenizer() {
   const fs::path folder(path_);
-  PAGODA_ASSIGN(const Json tokenizer,
-                read_needed_json(folder / "tokenizer.json", "the tokenizer is read from it"));
-  const int64_t vocabulary = metadata_.integer(format("{}.vocab_size", config_.architecture)).value_or(0);
-  PAGODA_TRY(in_file(read_tokenizer_json(tokenizer, vocabulary, texts_, metadata_), folder));
+  PAGODA_ASSIGN(const Json tokenizer, read_json(folder / "tokenizer.json"));
   PAGODA_ASSIGN(const Json settings, read_json(folder / "tokenizer_config.json"));
+  const int64_t vocabulary = metadata_.integer(format("{}.vocab_size", config_.architecture)).value_or(0);
+  if (tokenizer.is_null()) {
+    const auto model = read_file(folder / "tokenizer.model");
+    if (!model)
+      return fail(ErrorCode::kNotFound,
+                  format("{}: tokenizer.json is missing, and so is tokenizer.model: the "
+                         "tokenizer is read from one of them",
+                         folder.string()));
+    PAGODA_TRY(in_file(read_sentence_piece_model(*model, vocabulary, texts_, metadata_), folder));
+    // Llama's own tokenizer begins a text unless it is told not to.
+    const bool llama = config_.architecture == "llama";
+    metadata_.set("tokenizer.ggml.add_bos_token", settings.is_object() && settings.contains("add_bos_token")
+                                                      ? settings["add_bos_token"] == true
+                                                      : llama);
+    metadata_.set("tokenizer.ggml.add_eos_token", settings.is_object() &&
+                                                      settings.contains("add_eos_token") &&
+                                                      settings["add_eos_token"] == true);
+  } else {
+    PAGODA_TRY(in_file(read_tokenizer_json(tokenizer, vocabulary, texts_, metadata_), folder));
+  }
   const auto& tokens = *metadata_.texts("tokenizer.ggml.tokens");
   const std::pair<const char*, const char*> roles[] = {{"bos_token", "tokenizer.ggml.bos_token_id"},
                                                        {"eos_token", "tokenizer.ggml.eos_token_id"},

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/format.h"
+#include "model/hugging_face/encoder_folder.h"
 
 namespace pagoda::model {
 namespace {
@@ -54,6 +55,7 @@ std::string_view look_up(std::span<const NamePair> table, std::string_view name,
 }  // namespace
 
 std::string gguf_name_of(std::string_view name, std::string_view architecture) {
+  if (architecture == "bert") return encoder_tensor_name(name);
   for (const std::string_view prefix : kPrefixes) {
     if (!name.starts_with(prefix)) continue;
     name.remove_prefix(prefix.size());

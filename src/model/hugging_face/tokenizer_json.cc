@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/format.h"
+#include "model/hugging_face/tokenizer_pipeline.h"
 
 namespace pagoda::model {
 namespace {
@@ -61,6 +62,7 @@ class Translation {
   Status run() {
     const Json& model = part("model");
     if (type_of(model) != "BPE") return unsupported("the model's type", child(model, "type"));
+    PAGODA_TRY(refuse_special_rules(model));
     byte_level_ = is_byte_level();
     if (!byte_level_ && !flag(model, "byte_fallback", false))
       return unsupported("BPE without ByteLevel or byte_fallback; the pre-tokenizer", part("pre_tokenizer"));
@@ -75,6 +77,36 @@ class Translation {
 
  private:
   const Json& part(const char* key) const { return child(file_, key); }
+
+  // What only the pipeline carries out.
+  Status refuse_special_rules(const Json& model) const {
+    for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      if (child(model, affix).is_string() && child(model, affix) != "")
+        return unsupported(affix, model[affix]);
+    }
+    if (child(model, "dropout").is_number()) return unsupported("dropout", model["dropout"]);
+    const bool normalizes = !part("normalizer").is_null();
+    for (const Json& added : part("added_tokens")) {
+      if (!added.is_object()) continue;
+      const bool strips = flag(added, "lstrip", false) || flag(added, "rstrip", false);
+      if (strips || flag(added, "single_word", false) || (normalizes && flag(added, "normalized", false)))
+        return unsupported("an added token with rules of its own", added);
+    }
+    for (const Json& step : parts_of(part("post_processor"), "processors")) {
+      const std::string type = type_of(step);
+      if (type != "ByteLevel" && type != "TemplateProcessing") return unsupported("the post-processor", step);
+      int special = 0;
+      for (const Json& item : child(step, "single"))
+        special += item.is_object() && item.contains("SpecialToken");
+      const Json& single = child(step, "single");
+      const bool at_ends =
+          special <= 2 && single.is_array() && !single.empty() &&
+          special == (single.front().contains("SpecialToken") ? 1 : 0) +
+                         (single.size() > 1 && single.back().contains("SpecialToken") ? 1 : 0);
+      if (type == "TemplateProcessing" && !at_ends) return unsupported("the post-processor", step);
+    }
+    return {};
+  }
 
   bool is_byte_level() const {
     for (const char* key : {"pre_tokenizer", "decoder"}) {
@@ -261,7 +293,14 @@ class Translation {
 Status read_tokenizer_json(const Json& tokenizer, int64_t vocabulary, TextStore& texts,
                            WeightMetadata& metadata) {
   if (!tokenizer.is_object()) return fail(ErrorCode::kCorruptData, "tokenizer.json is no JSON object");
-  return Translation(tokenizer, vocabulary, texts, metadata).run();
+  WeightMetadata translated;
+  const Status status = Translation(tokenizer, vocabulary, texts, translated).run();
+  if (status) {
+    for (const auto& [key, value] : translated.values()) metadata.set(key, value);
+    return {};
+  }
+  if (status.error().code != ErrorCode::kUnsupported) return status;
+  return keep_tokenizer_json(tokenizer, vocabulary, texts, metadata);
 }
 
 }  // namespace pagoda::model

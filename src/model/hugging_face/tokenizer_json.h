@@ -10,13 +10,15 @@
 
 namespace pagoda::model {
 
-// Byte-level BPE, and BPE over "▁" with byte fallback. `vocabulary` is the embedding's number of rows: ids
-// that the file does not name become unused tokens. Sets
+// What the two fast tokenizers of text/ do is translated for them: byte-level BPE, and BPE over "▁" with byte
+// fallback. `vocabulary` is the embedding's number of rows: ids that the file does not name become unused
+// tokens. Sets
 //   tokenizer.ggml.{model, tokens, token_type, merges or scores, add_bos_token, add_space_prefix}
 // and, for byte-level BPE, how words are cut, step by step (text/pre_tokenizer_rules.h):
 //   tokenizer.pagoda.split_kinds ("isolate"; "digits" and "gpt-2" without a pattern), .split_patterns, .nfc,
 //   .whole_words_first
-// kUnsupported names the part of the file that is not carried out.
+// Every other file is kept whole for text/pipeline (tokenizer_pipeline.h), whose loading names what it cannot
+// carry out.
 Status read_tokenizer_json(const nlohmann::json& tokenizer, int64_t vocabulary, TextStore& texts,
                            WeightMetadata& metadata);
 
