@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/hub_model.h"
 #include "app/model_cache.h"
 #include "base/format.h"
 #include "engine/model_drafter.h"
@@ -40,7 +41,8 @@ int wanted_tokens(const ServeOptions& options, int max_model_len) {
 Result<DraftModel> load_draft_model(const ServeOptions& options, const model::WeightSource& target,
                                     int max_model_len, int64_t most_kv_bytes, kernels::Compute& compute) {
   DraftModel draft;
-  PAGODA_ASSIGN(const auto path, resolve_model(options.speculation.model, model_cache_folder()));
+  PAGODA_ASSIGN(const auto path, resolve_model(options.speculation.model, model_cache_folder(),
+                                               [](const std::string& name) { return pulled_model(name); }));
   PAGODA_ASSIGN(draft.source, model::open_weights(path.string()));
   PAGODA_TRY(check_tokens(*draft.source, target));
   PAGODA_ASSIGN(draft.model, model::load_model(*draft.source, {model::Precision::kAuto}, compute));

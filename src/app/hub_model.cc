@@ -120,4 +120,14 @@ Result<fs::path> model_from_hub(const std::string& model, const std::string& rev
               "model");
 }
 
+Result<fs::path> pulled_model(const std::string& name, const std::string& revision) {
+  const auto folder = hub::ModelFolder(hub::settings_from_environment().cache, name);
+  if (const auto snapshot = folder.find(revision); !snapshot.empty()) return snapshot;
+  return fail(ErrorCode::kNotFound,
+              format("no model '{0}': no such folder, and not in the Hugging Face cache ({1}); fetch it by "
+                     "`pagoda pull {0}`",
+                     name, folder.path().string()),
+              "model");
+}
+
 }  // namespace pagoda::app

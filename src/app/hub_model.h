@@ -23,4 +23,7 @@ Result<std::vector<hub::RemoteFile>> files_to_serve(const std::string& model,
 Result<std::filesystem::path> model_from_hub(const std::string& model, const std::string& revision,
                                              const hub::HubSettings& settings);
 
+// The same of what is in the cache, and nothing is fetched: a look at a model is no reason to move gigabytes.
+Result<std::filesystem::path> pulled_model(const std::string& model, const std::string& revision = "main");
+
 }  // namespace pagoda::app

@@ -4,11 +4,10 @@
 
 #include "app/command_words.h"
 #include "app/flag_values.h"
+#include "app/hub_model.h"
 #include "app/model_cache.h"
 #include "app/model_facts.h"
 #include "base/format.h"
-#include "hub/hub_cache.h"
-#include "hub/hub_settings.h"
 
 namespace pagoda::app {
 namespace {
@@ -33,17 +32,6 @@ FlagTable inspect_table(InspectOptions& options, const Invocation& invocation) {
       switch_row("json", &options.json, "print JSON"),
   };
   return table;
-}
-
-// A look at a model is no reason to fetch gigabytes.
-Result<std::filesystem::path> pulled_model(const std::string& name, const std::string& revision) {
-  const auto folder = hub::ModelFolder(hub::settings_from_environment().cache, name);
-  if (const auto snapshot = folder.find(revision); !snapshot.empty()) return snapshot;
-  return fail(ErrorCode::kNotFound,
-              format("no model '{0}': no such folder, and not in the Hugging Face cache ({1}); fetch it by "
-                     "`pagoda pull {0}`",
-                     name, folder.path().string()),
-              "model");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/hugging_face_cache.h"
+#include "app/hub_model.h"
 #include "app/model_cache.h"
 #include "app/nearest.h"
 #include "base/format.h"
@@ -125,7 +125,8 @@ Result<PlannedModel> planned_model_of(const model::WeightSource& source, const s
 Result<PlannedModel> find_planned_model(const std::string& argument, model::Precision precision) {
   std::error_code error;
   if (fs::exists(argument, error)) return from_path(argument, argument, precision);
-  if (const auto cached = resolve_model(argument, model_cache_folder()))
+  if (const auto cached = resolve_model(argument, model_cache_folder(),
+                                        [](const std::string& name) { return pulled_model(name); }))
     return from_path(*cached, argument, precision);
   auto known = from_known_name(argument);
   if (known || known.error().code != ErrorCode::kNotFound) return known;

@@ -6,6 +6,7 @@
 
 #include "app/flag_help.h"
 #include "app/flag_values.h"
+#include "app/hub_model.h"
 #include "app/machine.h"
 #include "app/model_cache.h"
 #include "app/progress_line.h"
@@ -154,7 +155,9 @@ int64_t bytes_under(const fs::path& path) {
 
 Status run(const QuantizeOptions& options) {
   PAGODA_TRY(check(options));
-  PAGODA_ASSIGN(const fs::path model, resolve_model(options.model, model_cache_folder()));
+  PAGODA_ASSIGN(const fs::path model,
+                resolve_model(options.model, model_cache_folder(),
+                              [](const std::string& name) { return pulled_model(name); }));
   std::error_code error;
   if (fs::equivalent(model, options.out, error))
     return fail(ErrorCode::kInvalidArgument, format("{} would be read and written at once", options.out));

@@ -278,7 +278,7 @@ class Bert final : public Encoder {
 Result<std::unique_ptr<Encoder>> load_encoder(const WeightSource& source, const LoadOptions& options,
                                               kernels::Compute& compute) {
   PAGODA_ASSIGN(EncoderConfig config, read_encoder_config(source.metadata()));
-  WeightLoader weights(source, options.precision, compute.pool());
+  WeightLoader weights(source, options, compute.pool());
   auto encoder = std::make_unique<Bert>(std::move(config), weights, compute);
   PAGODA_TRY(weights.status());
   return encoder;

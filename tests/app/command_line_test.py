@@ -34,7 +34,7 @@ class CommandLine(unittest.TestCase):
         done = self.run_pagoda()
         self.assertEqual(done.returncode, 0)
         self.assertIn("small (4 bytes)", done.stdout)
-        self.assertLessEqual(done.stdout.count("\n"), 24)
+        self.assertLessEqual(done.stdout.count("\n"), 28)
         self.assertNotIn("\x1b", done.stdout)
 
     def test_version_and_help(self):
