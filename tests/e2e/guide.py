@@ -68,13 +68,16 @@ class Guide:
     def server(self, *command):
         return Server([*command], port=self.port)
 
-    def refused(self, *command, status=2):
-        """What a command that must not serve says, in one line."""
+    def complaint(self, *command, status=2):
+        """The lines that a command that must not serve says."""
         environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(self.home / "empty")}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
         expect(done.returncode == status, f"{command}: ended with {done.returncode}: {done.stderr[-500:]}")
-        lines = [line for line in done.stderr.splitlines() if not re.match(r"I \d", line)]  # no information
-        expect(len(lines) == 1, f"{command}: {len(lines)} lines: {done.stderr[-1000:]}")
+        return [line for line in done.stderr.splitlines() if not re.match(r"I \d", line)]  # no information
+
+    def refused(self, *command, status=2):
+        lines = self.complaint(*command, status=status)
+        expect(len(lines) == 1, f"{command}: {len(lines)} lines: {lines}")
         return lines[0]
 
     # ---- What must serve
@@ -164,13 +167,14 @@ class Guide:
         line = self.refused(self.link("vllm"), "--model", str(other), status=1)
         expect(str(other) in line and "tokenizer.json" in line or "model_type" in line, line)
         line = self.refused(self.link("vllm"), "--model", "Qwen/Qwen2.5-7B-Instruct", status=1)
-        expect("not in the Hugging Face cache" in line and "hf download" in line, line)
+        expect("no such folder" in line and "pagoda serve FOLDER" in line, line)
         return line
 
     def longer_than_the_cache(self):
-        """vLLM's sentence, with both sizes, and what fits."""
-        line = self.refused(self.link("vllm"), "--model", str(self.folder), "--max-model-len", "8192",
-                            "--kv-cache-memory-bytes", "64M", "--port", str(self.port), status=1)
+        """The table of `pagoda plan`; vLLM's sentence, with both sizes, and what fits."""
+        *table, line = self.complaint(self.link("vllm"), "--model", str(self.folder), "--max-model-len", "8192",
+                                      "--kv-cache-memory-bytes", "64M", "--port", str(self.port), status=1)
+        expect(any("a shorter --max-model-len" in row for row in table), f"{table}")
         sizes = re.search(r"The model's max seq len \(8192\) is larger than the maximum number of tokens that can be "
                           r"stored in KV cache \((\d+)\)", line)
         expect(sizes and f"What fits: --max-model-len {sizes.group(1)}" in line, line)
