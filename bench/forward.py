@@ -32,6 +32,32 @@ def peers(bench, model, threads):
     return by_kind[False], by_kind[True]
 
 
+def compare(bench, peer, model, threads, repeat, peer_model=None):
+    """Medians of `repeat` runs of each, in turns: what slows the machine slows both."""
+    limits, our_rows, peer_rows = [], [], []
+    for _ in range(repeat):
+        limits.append(json.loads(programs.output_of(bench / "machine_limits", threads)))
+        our_rows.append(ours(bench, model, threads))
+        peer_rows.append(peers(peer, peer_model or model, threads))
+    median = lambda rows, i: statistics.median(row[i] for row in rows)
+    result = {
+        "date": datetime.date.today().isoformat(),
+        "model": pathlib.Path(model).name,
+        "threads": threads,
+        "repeat": repeat,
+        "cpu": programs.cpu_name(),
+        "read_gb_s": statistics.median(row["read_gb_s"] for row in limits),
+        "int8_gop_s": statistics.median(row["int8_gop_s"] for row in limits),
+        "pagoda": {"prefill_tok_s": median(our_rows, 0), "decode_tok_s": median(our_rows, 1)},
+        "llama.cpp": {"prefill_tok_s": median(peer_rows, 0), "decode_tok_s": median(peer_rows, 1)},
+    }
+    result["ratio"] = {k: round(result["pagoda"][k] / result["llama.cpp"][k], 2) for k in result["pagoda"]}
+    weight_gb = our_rows[0][2] / 1000
+    result["decode_share_of_read_limit"] = round(
+        result["pagoda"]["decode_tok_s"] * weight_gb / result["read_gb_s"], 2)
+    return result
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
@@ -42,27 +68,7 @@ def main():
     a = parser.parse_args()
     bench = programs.build_ours("machine_limits", "model_benchmark") / "bench"
     peer = a.llama_bench or programs.build_llama_cpp("llama-bench")
-    limits, our_rows, peer_rows = [], [], []
-    for _ in range(a.repeat):  # in turns: what slows the machine slows both
-        limits.append(json.loads(programs.output_of(bench / "machine_limits", a.threads)))
-        our_rows.append(ours(bench, a.model, a.threads))
-        peer_rows.append(peers(peer, a.model, a.threads))
-    median = lambda rows, i: statistics.median(row[i] for row in rows)
-    weight_gb = our_rows[0][2] / 1000
-    result = {
-        "date": datetime.date.today().isoformat(),
-        "model": pathlib.Path(a.model).name,
-        "threads": a.threads,
-        "repeat": a.repeat,
-        "cpu": programs.cpu_name(),
-        "read_gb_s": statistics.median(row["read_gb_s"] for row in limits),
-        "int8_gop_s": statistics.median(row["int8_gop_s"] for row in limits),
-        "pagoda": {"prefill_tok_s": median(our_rows, 0), "decode_tok_s": median(our_rows, 1)},
-        "llama.cpp": {"prefill_tok_s": median(peer_rows, 0), "decode_tok_s": median(peer_rows, 1)},
-    }
-    result["ratio"] = {k: round(result["pagoda"][k] / result["llama.cpp"][k], 2) for k in result["pagoda"]}
-    result["decode_share_of_read_limit"] = round(
-        result["pagoda"]["decode_tok_s"] * weight_gb / result["read_gb_s"], 2)
+    result = compare(bench, peer, a.model, a.threads, a.repeat)
     print(f"{result['model']}, {result['cpu']}, {a.threads} threads; read {result['read_gb_s']:.1f} GB/s, "
           f"int8 {result['int8_gop_s']:.0f} Gop/s")
     print(f"{'':12}{'prefill ' + str(PREFILL):>14}{'decode ' + str(DECODE):>14}   tok/s")

@@ -39,9 +39,11 @@ class Answer:
     error: str = ""
 
 
-def prompt(seed, index, words):
-    generator = random.Random(f"{seed}/{index}")
-    return " ".join(generator.choice(WORDS) for _ in range(words))
+def prompt(options, index):
+    """The shared words, equal for all requests of a seed, then the request's own."""
+    shared, own = random.Random(f"{options.seed}/shared"), random.Random(f"{options.seed}/{index}")
+    words = [shared.choice(WORDS) for _ in range(options.shared_words)]
+    return " ".join(words + [own.choice(WORDS) for _ in range(options.prompt_words)])
 
 
 def take_event(event, answer, now):
@@ -59,7 +61,7 @@ async def ask(session, options, index):
     body = {
         "model": options.model, "stream": True, "stream_options": {"include_usage": True}, "temperature": 0,
         "max_tokens": options.max_tokens, "ignore_eos": True,
-        "messages": [{"role": "user", "content": prompt(options.seed, index, options.prompt_words)}],
+        "messages": [{"role": "user", "content": prompt(options, index)}],
     }
     answer = Answer(time.perf_counter())
     try:
@@ -132,6 +134,7 @@ def main():
     parser.add_argument("--streams", type=int, default=1)
     parser.add_argument("--requests", type=int, default=2)
     parser.add_argument("--prompt-words", type=int, default=256)
+    parser.add_argument("--shared-words", type=int, default=0, help="equal in all requests, before their own")
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=1)
     result = asyncio.run(load(parser.parse_args()))

@@ -1,12 +1,13 @@
 // Speed of the forward pass alone, as llama-bench measures it: prefill of P tokens at once, then D tokens one
 // by one; with a batch, B sequences decode together. Prints JSON.
 //   model_benchmark MODEL.gguf [--prefill 512] [--decode 128] [--batch 1] [--threads N] [--repeat 5]
-//   [--precision auto]
+//   [--precision auto] [--kv auto]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@ struct Arguments {
   std::map<std::string, int> numbers = {{"--prefill", 512}, {"--decode", 128}, {"--batch", 1},
                                         {"--context", 0},   {"--threads", 0},  {"--repeat", 5}};
   model::Precision precision = model::Precision::kAuto;
+  std::optional<DType> kv;  // absent: f32 with f32, else bf16
 };
 
 const std::map<std::string, model::Precision> kPrecisions = {{"auto", model::Precision::kAuto},
@@ -29,11 +31,16 @@ const std::map<std::string, model::Precision> kPrecisions = {{"auto", model::Pre
                                                              {"bfloat16", model::Precision::kBFloat16},
                                                              {"int8", model::Precision::kInt8}};
 
+const std::map<std::string, DType> kKvTypes = {
+    {"float32", DType::kF32}, {"bfloat16", DType::kBF16}, {"int8", DType::kI8}};
+
 bool parse(int argc, char** argv, Arguments& out) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--precision" && i + 1 < argc && kPrecisions.contains(argv[i + 1])) {
       out.precision = kPrecisions.at(argv[++i]);
+    } else if (word == "--kv" && i + 1 < argc && kKvTypes.contains(argv[i + 1])) {
+      out.kv = kKvTypes.at(argv[++i]);
     } else if (out.numbers.contains(word) && i + 1 < argc) {
       out.numbers[word] = std::atoi(argv[++i]);
     } else if (out.model.empty() && word[0] != '-') {
@@ -99,6 +106,7 @@ int run(Arguments& arguments) {
   const int blocks = (tokens + 15) / 16;
   engine::KvSizes sizes;
   if ((*loaded)->precision() == model::Precision::kFloat32) sizes.dtype = DType::kF32;
+  sizes.dtype = arguments.kv.value_or(sizes.dtype);
   sizes.blocks.assign(static_cast<size_t>(groups), blocks * n["--batch"]);
   sizes.swap_blocks.assign(static_cast<size_t>(groups), 0);
   engine::BatchRunner runner(std::move(*loaded), sizes);
@@ -128,7 +136,8 @@ int main(int argc, char** argv) {
   if (!pagoda::parse(argc, argv, arguments)) {
     std::fprintf(stderr,
                  "usage: model_benchmark MODEL.gguf [--prefill 512] [--decode 128] [--batch 1] [--context 0] "
-                 "[--threads N] [--repeat 5] [--precision auto|float32|bfloat16|int8]\n");
+                 "[--threads N] [--repeat 5] [--precision auto|float32|bfloat16|int8] "
+                 "[--kv float32|bfloat16|int8]\n");
     return 2;
   }
   return pagoda::run(arguments);

@@ -38,5 +38,18 @@ def build_llama_cpp(target):
     return program
 
 
+def requantised(model, quantiser, kind):
+    """The model's file in another type of llama.cpp's ("Q4_0", "BF16"), made once. For speeds: what the first file has
+    lost stays lost."""
+    target = CACHE / "bench-models" / f"{model.stem.rsplit('.', 1)[0]}.{kind}.gguf"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_suffix(".part")
+        run(quantiser, "--allow-requantize", model, unfinished, kind, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        unfinished.rename(target)
+    return target
+
+
 def cpu_name():
     return next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))

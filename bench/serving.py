@@ -68,9 +68,9 @@ class Server:
             time.sleep(0.005)
         self.first_answer_s = time.perf_counter() - start
 
-    def under_load(self, streams, seed):
-        options = types.SimpleNamespace(url=self.url, model=self.model, streams=streams, requests=2 * streams,
-                                        prompt_words=256, max_tokens=128, seed=seed)
+    def under_load(self, streams, seed, **changed):
+        usual = {"requests": 2 * streams, "prompt_words": 256, "shared_words": 0, "max_tokens": 128}
+        options = types.SimpleNamespace(url=self.url, model=self.model, streams=streams, seed=seed, **usual | changed)
         figures = asyncio.run(load.load(options))
         if figures["errors"]:
             raise RuntimeError(figures["first_error"])
@@ -81,13 +81,13 @@ class Server:
         self.process.wait(60)
 
 
-def measure(command_of, model, streams, seed):
+def measure(command_of, model, streams, seed, rounds=2):
     port = free_port()
     server = Server(command_of(port), port, model)
     try:
         result = {"first_answer_s": server.first_answer_s}
         for count in streams:
-            result[count] = server.under_load(count, seed)
+            result[count] = server.under_load(count, seed, requests=rounds * count)
         result["rss_mb"] = resident_mb(server.process.pid)
         return result
     finally:

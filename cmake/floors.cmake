@@ -37,6 +37,9 @@ function(pagoda_add_floors layers_file)
 endfunction()
 
 function(pagoda_add_unit_tests)
+  # Those that read files of the source tree. Not all of them: a path in a definition is one more thing to compile for.
+  set_source_files_properties(src/model/gguf_test.cc src/kernels/dequantise_test.cc PROPERTIES
+    COMPILE_DEFINITIONS PAGODA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   find_package(GTest REQUIRED)
   get_property(floors GLOBAL PROPERTY PAGODA_FLOORS)
   foreach(floor IN LISTS floors)

@@ -6,10 +6,7 @@ add_library(third_party_base INTERFACE)
 target_compile_definitions(third_party_base INTERFACE
   SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL_HO)
 # fmt is compiled in one file, for all to link; spdlog, which is used in one file, has it inside.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cc ${CMAKE_SOURCE_DIR}/src/base/log.cc
-  PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY)
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/fmt_implementation.cc PROPERTY
-  COMPILE_OPTIONS -fno-inline)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/log.cc PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY)
 target_link_libraries(third_party_base INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 
 # text: regular expressions and normal forms, from static archives so that the tarball needs no .so.
@@ -37,6 +34,11 @@ target_include_directories(third_party_jinja
   PRIVATE ${PAGODA_LLAMA_CPP}/common ${CMAKE_BINARY_DIR}/third_party/ggml_shim)
 target_include_directories(third_party_jinja SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/third_party/include)
 target_compile_options(third_party_jinja PRIVATE -w)
+# It keeps a float's integer value beside it, whatever the float: past 64 bits that is what the CPU makes of it.
+if(PAGODA_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(third_party_jinja PUBLIC
+    -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/third_party/sanitizer_ignored.txt)
+endif()
 target_link_libraries(third_party_text INTERFACE third_party_jinja ${PAGODA_PCRE2} ${PAGODA_UTF8PROC})
 
 # HTTP: Boost's headers, with Asio and Beast compiled once (src/http/boost_asio_beast.cc) rather than in

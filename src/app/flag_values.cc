@@ -161,6 +161,15 @@ Setter to_integer(int64_t* field, IntegerRange range) {
   return plain_integer_setter(field, range);
 }
 
+Setter to_optional_integer(std::optional<int>* field, IntegerRange range) {
+  return [field, range](std::span<const std::string> values) -> Status {
+    int value = 0;
+    PAGODA_TRY(to_integer(&value, range)(values));
+    if (!values.empty()) *field = value;
+    return {};
+  };
+}
+
 Setter to_seed(uint64_t* field) {
   return [field](std::span<const std::string> values) -> Status {
     for (const std::string& value : values) {

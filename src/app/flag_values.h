@@ -33,6 +33,7 @@ Setter to_text(std::string* field);
 Setter to_texts(std::vector<std::string>* field);  // none empty; or one JSON list of texts
 Setter to_integer(int* field, IntegerRange range);
 Setter to_integer(int64_t* field, IntegerRange range);
+Setter to_optional_integer(std::optional<int>* field, IntegerRange range);
 Setter to_seed(uint64_t* field);
 Setter to_human_integer(int64_t* field, IntegerRange range);
 Setter to_number(double* field, NumberRange range);

@@ -126,8 +126,22 @@ Status LlmServer::load_weights() {
   facts.memory_available = available;
   facts.weight_bytes = model_->weight_bytes();
   facts.float32 = model_->precision() == model::Precision::kFloat32;
+  PAGODA_TRY(load_draft(config, facts));
   PAGODA_ASSIGN(plan_, plan_serving(options_, config, facts));
   log_.kv(plan_, options_);
+  return {};
+}
+
+// At most a quarter of the memory that is left goes to its KV.
+Status LlmServer::load_draft(const model::ModelConfig& config, ServingFacts& facts) {
+  if (options_.speculation.method != SpeculationOptions::Method::kModel) return {};
+  const int length = options_.max_model_len > 0 ? static_cast<int>(options_.max_model_len) : config.context;
+  const double usable = static_cast<double>(facts.memory_available) * options_.memory_utilization;
+  const int64_t left = options_.kv_cache_bytes > 0 ? options_.kv_cache_bytes
+                                                   : static_cast<int64_t>(usable) - facts.weight_bytes;
+  PAGODA_ASSIGN(draft_, load_draft_model(options_, *source_, length, left / 4, *compute_));
+  facts.other_bytes = draft_.bytes;
+  log_.draft(*draft_.source, draft_.bytes);
   return {};
 }
 
@@ -158,9 +172,13 @@ Status LlmServer::start_engine() {
   config.prefix_caching = options_.prefix_caching;
   config.end_tokens = tokenizer_->end_tokens();
   config.seed = options_.seed;
+  config.draft_tokens = options_.speculation.tokens.value_or(kUsualGuesses);
+  config.draft_most_running = options_.speculation.most_running.value_or(kMostGuessedFor);
+  const int vocabulary = model_->config().vocabulary;
   const engine::KvSizes sizes{plan_.kv_dtype, options_.block_size, plan_.memory.blocks, plan_.swap_blocks};
   engine_ = engine::Engine::start(std::move(config),
-                                  std::make_unique<engine::BatchRunner>(std::move(model_), sizes));
+                                  std::make_unique<engine::BatchRunner>(std::move(model_), sizes),
+                                  make_drafter(options_, draft_, vocabulary));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/openai/service.h"
+#include "app/draft_model.h"
 #include "app/serve_options.h"
 #include "app/serving_plan.h"
 #include "app/startup_log.h"
@@ -39,6 +40,7 @@ class LlmServer {
   Status listen();
   Status load_text();
   Status load_weights();
+  Status load_draft(const model::ModelConfig& config, ServingFacts& facts);
   Status start_engine();
   Status produce_first_token();
   void open_service();
@@ -51,6 +53,7 @@ class LlmServer {
   std::unique_ptr<model::WeightSource> source_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<kernels::Compute> compute_;
+  DraftModel draft_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   std::unique_ptr<text::ChatTemplate> chat_template_;
   std::string chat_template_source_;

@@ -24,7 +24,8 @@ FlagRows cache_rows(ServeOptions& options);
 FlagRows scheduling_rows(ServeOptions& options);
 FlagRows parallel_rows();
 FlagRows log_rows(ServeOptions& options);
-FlagRows feature_rows();           // adapters, speculation, compilation
+FlagRows speculation_rows(ServeOptions& options);
+FlagRows feature_rows();           // adapters, compilation
 FlagRows model_repository_rows();  // tritonserver's
 
 }  // namespace pagoda::app

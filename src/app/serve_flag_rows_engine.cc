@@ -24,8 +24,11 @@ Setter to_block_size(int* field) {
 }
 
 Setter to_kv_dtype(std::optional<DType>* field) {
-  return to_choice<std::optional<DType>>(
-      field, {{"auto", std::nullopt}, {"bfloat16", DType::kBF16}, {"float32", DType::kF32}});
+  return to_choice<std::optional<DType>>(field, {{"auto", std::nullopt},
+                                                 {"bfloat16", DType::kBF16},
+                                                 {"float32", DType::kF32},
+                                                 {"int8", DType::kI8},
+                                                 {"int8_per_token_head", DType::kI8}});
 }
 
 Setter to_log_level(log::Level* field) {
@@ -53,7 +56,8 @@ FlagRows cache_rows(ServeOptions& o) {
       works("block-size", kValue, "TOKENS", to_block_size(&o.block_size),
             "tokens per KV block, a multiple of 16 up to 256 (default: 16)"),
       works("kv-cache-dtype", kValue, "TYPE", to_kv_dtype(&o.kv_cache_dtype),
-            "auto, bfloat16, float32 (default: auto, follows --dtype)"),
+            "auto, bfloat16, float32; int8: half the memory, a scale per token and head (default: auto, "
+            "follows --dtype)"),
       works("swap-space", kValue, "GIB", to_number(&o.swap_space_gib, {.min = 0, .max = 1 << 20}),
             "room for the KV of preempted requests; without it they are computed again (default: 0)"),
       works("enable-prefix-caching", kSwitch, "", to_switch(&o.prefix_caching),
@@ -65,7 +69,7 @@ FlagRows cache_rows(ServeOptions& o) {
       no_effect("use-v2-block-manager", kSwitch, "there is one block manager"),
       not_yet("kv-offloading-size", kValue, "offloading KV is not in this version yet", {"0"}),
       not_yet("cpu-offload-gb", kValue, "offloading weights is not in this version yet", {"0", "0.0"}),
-      not_yet("calculate-kv-scales", kSwitch, "8-bit KV is not in this version yet"),
+      no_effect("calculate-kv-scales", kSwitch, "int8 KV has a scale per token and head"),
       not_yet("kv-transfer-config", kJson, "transferring KV between servers is not in this version yet"),
       not_yet("kv-events-config", kJson, "KV events are not in this version yet"),
   };
@@ -150,9 +154,29 @@ FlagRows log_rows(ServeOptions& o) {
   };
 }
 
+FlagRows speculation_rows(ServeOptions& options) {
+  SpeculationOptions& o = options.speculation;
+  return {
+      works(
+          "speculative-config", kJson, "JSON", to_speculation(&o),
+          "guess tokens and check several in a step; answers stay the same. "
+          R"({"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_min": 2, "prompt_lookup_max": 5, )"
+          R"("disable_by_batch_size": 8}, or {"model": MODEL} of the same family that guesses)"),
+      works("speculative-model", kValue, "NAME", to_speculative_model(&o),
+            "[ngram], or a small model of the same family: as --speculative-config"),
+      works("num-speculative-tokens", kValue, "N", to_optional_integer(&o.tokens, {1, 64}),
+            "most guesses in one step"),
+      works("ngram-prompt-lookup-min", kValue, "N", to_optional_integer(&o.shortest, {1, 64}),
+            "as in --speculative-config"),
+      works("ngram-prompt-lookup-max", kValue, "N", to_optional_integer(&o.longest, {1, 64}),
+            "as in --speculative-config"),
+      works("speculative-disable-by-batch-size", kValue, "N",
+            to_optional_integer(&o.most_running, {0, 1 << 20}), "as in --speculative-config"),
+  };
+}
+
 FlagRows feature_rows() {
   constexpr std::string_view kAdapters = "LoRA adapters are not in this version yet";
-  constexpr std::string_view kSpeculation = "speculative decoding is not in this version yet";
   constexpr std::string_view kNoCompiler = "nothing is compiled at run time";
   return {
       not_yet("enable-lora", kSwitch, kAdapters),
@@ -163,9 +187,6 @@ FlagRows feature_rows() {
       no_effect("lora-dtype", kValue, kAdapters),
       no_effect("fully-sharded-loras", kSwitch, kAdapters),
       not_yet("enable-prompt-adapter", kSwitch, "prompt adapters are not in this version yet"),
-      not_yet("speculative-config", kJson, kSpeculation),
-      not_yet("speculative-model", kValue, kSpeculation),
-      not_yet("num-speculative-tokens", kValue, kSpeculation),
       also({"O", "optimization-level", "cc"}, no_effect("compilation-config", kJson, kNoCompiler)),
   };
 }

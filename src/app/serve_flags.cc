@@ -44,7 +44,7 @@ Status check_together(const ServeRequest& request) {
     return fail(ErrorCode::kInvalidArgument,
                 format("--root-path: '{}' does not begin with /", options.root_path), "root-path");
   }
-  return {};
+  return check_speculation(options.speculation);
 }
 
 void warn_of_shadowed_flags(ServeRequest& request) {
@@ -111,6 +111,7 @@ FlagTable serve_flag_table(ServeOptions& options, const std::string& program) {
   add_group(table, "Answers", answer_rows(options));
   add_group(table, "KV cache", cache_rows(options));
   add_group(table, "Scheduling", scheduling_rows(options));
+  add_group(table, "Speculation", speculation_rows(options));
   add_group(table, "Parallel", parallel_rows());
   add_group(table, "Log", log_rows(options));
   add_group(table, "Features", feature_rows());

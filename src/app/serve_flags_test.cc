@@ -188,7 +188,6 @@ TEST(ServeFlags, RefusesWhatIsNotThereInOneLine) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"-tp", "2"},
                                                                  {"--pipeline_parallel_size=2"},
                                                                  {"--enable-lora"},
-                                                                 {"--speculative-config.method", "ngram"},
                                                                  {"--quantization", "awq"},
                                                                  {"--cpu-offload-gb", "4"},
                                                                  {"--tool-call-parser", "hermes"},

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/speculation_options.h"
 #include "base/log.h"
 #include "http/server.h"
 #include "tensor/dtype.h"
@@ -53,7 +54,7 @@ struct ServeOptions {
   double memory_utilization = 0.9;      // share of the device's available memory, (0, 1]
   int64_t kv_cache_bytes = 0;           // overrides memory_utilization; 0: derived
   int64_t blocks_override = 0;          // overrides both; 0: derived
-  std::optional<DType> kv_cache_dtype;  // kBF16, kF32; absent: follows dtype
+  std::optional<DType> kv_cache_dtype;  // kBF16, kF32, kI8; absent: follows dtype
   double swap_space_gib = 0;
   bool prefix_caching = true;
 
@@ -62,6 +63,7 @@ struct ServeOptions {
   int64_t max_num_batched_tokens = 512;  // of one step: how long running answers wait for new prompts
   int max_queued_requests = 0;           // 0: 16 × max_num_seqs
   QueueOrder queue_order = QueueOrder::kFirstComeFirstServed;
+  SpeculationOptions speculation;
 
   // Log.
   log::Level log_level = log::Level::kInfo;

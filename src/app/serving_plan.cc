@@ -34,7 +34,7 @@ Result<int> choose_length(const ServeOptions& options, const model::ModelConfig&
   if (options.max_model_len > 0) return static_cast<int>(options.max_model_len);
   shape.max_model_len = config.context;
   if (options.max_model_len == 0) return config.context;
-  const int fits = model::largest_model_len(config, facts.weight_bytes, 0, shape);
+  const int fits = model::largest_model_len(config, facts.weight_bytes, facts.other_bytes, shape);
   return fits > 0 ? fits : config.context;
 }
 
@@ -55,7 +55,7 @@ Result<ServingPlan> plan_serving(const ServeOptions& options, const model::Model
   plan.kv_dtype = shape.kv_dtype;
   PAGODA_ASSIGN(plan.max_model_len, choose_length(options, config, facts, shape));
   shape.max_model_len = plan.max_model_len;
-  PAGODA_ASSIGN(plan.memory, model::plan_memory(config, facts.weight_bytes, 0, shape));
+  PAGODA_ASSIGN(plan.memory, model::plan_memory(config, facts.weight_bytes, facts.other_bytes, shape));
   plan_swap(plan, options);
   return plan;
 }

@@ -24,6 +24,7 @@ struct ServingPlan {
 struct ServingFacts {
   int64_t memory_available = 0;  // bytes, before the weights are loaded
   int64_t weight_bytes = 0;      // as packed
+  int64_t other_bytes = 0;       // what else is kept beside them: the model that guesses
   bool float32 = false;          // the reference precision: KV in f32 unless told otherwise
 };
 

@@ -109,6 +109,10 @@ void StartupLog::weights(const model::Model& model) {
             words_for(model.precision()), lap());
 }
 
+void StartupLog::draft(const model::WeightSource& source, int64_t bytes) {
+  log::info("guesses  by {}, {} with its KV   {:.3f} s", source.path(), human_bytes(bytes), lap());
+}
+
 void StartupLog::kv(const ServingPlan& plan, const ServeOptions& options) {
   std::string blocks;
   for (const int count : plan.memory.blocks) blocks += (blocks.empty() ? "" : " + ") + grouped(count);

@@ -18,6 +18,7 @@ class StartupLog {
   void machine(int threads, std::string_view isa) const;
   void source(const model::WeightSource& source, const model::ModelConfig& config);
   void weights(const model::Model& model);
+  void draft(const model::WeightSource& source, int64_t bytes);
   void kv(const ServingPlan& plan, const ServeOptions& options);
   void text(std::string_view tokenizer, int vocabulary, bool has_template);
   void serving(const ServeOptions& options, int port, std::string_view model_name) const;

@@ -1,19 +1,21 @@
-// fmt's own code, compiled here once, header-only and nothing inlined (cmake/third_party.cmake), so that all
-// other files find it when they are linked. Debian has fmt as headers and as a shared object; the headers
-// whole cost three seconds in each file that used them so.
-#include <fmt/format.h>
-#include <cstdio>
+// fmt's own code, compiled here once, so that all other files find it when they are linked. Debian has fmt as
+// headers and as a shared object; the headers whole cost three seconds in each file that used them so.
+// Without FMT_HEADER_ONLY this header defines what the others only declare, whatever the compiler inlines;
+// the templates that they name without a definition are instantiated below.
+#include <fmt/format-inl.h>
 
-namespace pagoda {
-namespace {
+FMT_BEGIN_NAMESPACE
+namespace detail {
 
-// What fmt/core.h leaves to be found. All else comes with it.
-using Format = std::string (*)(fmt::string_view, fmt::format_args);
-using Print = void (*)(fmt::string_view, fmt::format_args);
-using PrintTo = void (*)(std::FILE*, fmt::string_view, fmt::format_args);
-[[gnu::used]] const Format kFormat = &fmt::vformat;
-[[gnu::used]] const Print kPrint = &fmt::vprint;
-[[gnu::used]] const PrintTo kPrintTo = &fmt::vprint;
+template FMT_API dragonbox::decimal_fp<float> dragonbox::to_decimal(float) noexcept;
+template FMT_API dragonbox::decimal_fp<double> dragonbox::to_decimal(double) noexcept;
+template FMT_API locale_ref::locale_ref(const std::locale&);
+template FMT_API std::locale locale_ref::get<std::locale>() const;
+template FMT_API thousands_sep_result<char> thousands_sep_impl(locale_ref);
+template FMT_API char decimal_point_impl(locale_ref);
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>,
+                                 locale_ref);
 
-}  // namespace
-}  // namespace pagoda
+}  // namespace detail
+FMT_END_NAMESPACE

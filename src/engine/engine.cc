@@ -50,11 +50,12 @@ Status check_request(const Request& request, const EngineConfig& config, int voc
 
 class ThreadedEngine final : public Engine {
  public:
-  ThreadedEngine(EngineConfig config, std::unique_ptr<ModelRunner> runner)
+  ThreadedEngine(EngineConfig config, std::unique_ptr<ModelRunner> runner, std::unique_ptr<Drafter> drafter)
       : config_(std::move(config)),
         vocabulary_(runner->vocabulary()),
         runner_(std::move(runner)),
-        loop_(config_, *runner_, state_),
+        drafter_(std::move(drafter)),
+        loop_(config_, *runner_, drafter_.get(), state_),
         thread_([this] { loop_.run(); }) {}
 
   ~ThreadedEngine() override {
@@ -149,6 +150,7 @@ class ThreadedEngine final : public Engine {
   const EngineConfig config_;
   const int vocabulary_;
   const std::unique_ptr<ModelRunner> runner_;
+  const std::unique_ptr<Drafter> drafter_;
   EngineState state_;
   std::atomic<RequestId> next_id_{1};
   std::atomic<uint64_t> next_sequence_{1};
@@ -158,10 +160,11 @@ class ThreadedEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> Engine::start(EngineConfig config, std::unique_ptr<ModelRunner> runner) {
+std::unique_ptr<Engine> Engine::start(EngineConfig config, std::unique_ptr<ModelRunner> runner,
+                                      std::unique_ptr<Drafter> drafter) {
   PAGODA_CHECK(runner != nullptr, "an engine needs a runner");
   PAGODA_CHECK(config.max_model_len > 0, "an engine needs a context length");
-  return std::make_unique<ThreadedEngine>(std::move(config), std::move(runner));
+  return std::make_unique<ThreadedEngine>(std::move(config), std::move(runner), std::move(drafter));
 }
 
 }  // namespace pagoda::engine

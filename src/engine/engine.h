@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/drafter.h"
 #include "engine/model_runner.h"
 #include "engine/request.h"
 #include "engine/stats.h"
@@ -21,6 +22,9 @@ struct EngineConfig {
   int max_queued_requests = 0;           // waiting ones; 0: 16 × max_num_seqs
   SchedulingPolicy policy = SchedulingPolicy::kFcfs;
   bool prefix_caching = true;
+  int draft_tokens = 0;        // most guesses of one sequence in one step, where a drafter is given
+  int draft_most_running = 0;  // with more running sequences nothing is guessed: a full batch needs no more
+                               // rows; 0: no such bound
   std::vector<int32_t> end_tokens;  // end the answer unless ignore_eos
   int failed_steps_to_death = 3;    // in a row: then the runner is taken for broken, and alive() turns false
   uint64_t seed = 0;                // for requests that bring none
@@ -28,8 +32,9 @@ struct EngineConfig {
 
 class Engine {
  public:
-  // Starts the engine thread.
-  static std::unique_ptr<Engine> start(EngineConfig config, std::unique_ptr<ModelRunner> runner);
+  // Starts the engine thread. `drafter` may be null.
+  static std::unique_ptr<Engine> start(EngineConfig config, std::unique_ptr<ModelRunner> runner,
+                                       std::unique_ptr<Drafter> drafter = nullptr);
   virtual ~Engine() = default;  // cancels what is left, joins the thread
 
   // Any thread. Fails at once, and never calls the sink, when: the prompt is empty or does not fit the

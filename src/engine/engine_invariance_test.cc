@@ -7,6 +7,7 @@
 
 #include "engine/answers.h"
 #include "engine/engine.h"
+#include "engine/oracle_drafter.h"
 
 namespace pagoda::engine {
 namespace {
@@ -26,6 +27,7 @@ struct Regime {
   friend std::ostream& operator<<(std::ostream& out, const Regime& regime) { return out << regime.name; }
 
   bool preempts, swaps;  // what must have happened for the test to mean something
+  int drafts = 0;        // guesses per sequence and step: two right ones, then a wrong one
 };
 
 class Invariance : public testing::TestWithParam<Regime> {
@@ -58,14 +60,18 @@ class Invariance : public testing::TestWithParam<Regime> {
       return {};
     };
     seen_ = runner->seen();
-    engine_ = Engine::start(config, std::move(runner));
+    config.draft_tokens = regime.drafts;
+    std::unique_ptr<Drafter> drafter;
+    if (regime.drafts > 0) drafter = std::make_unique<OracleDrafter>(kVocabulary, layout_, 2);
+    engine_ = Engine::start(config, std::move(runner), std::move(drafter));
   }
 
-  // As of the step before: no more than a block per sequence and group is allocated and unused.
+  // As of the step before: no more than a block per sequence and group is allocated and unused, and the room
+  // of guesses.
   void check_waste() {
     const EngineStats stats = engine_ ? engine_->stats() : EngineStats();
     const auto groups = static_cast<int64_t>(layout_.size());
-    EXPECT_LE(stats.kv_waste_bytes, stats.running * groups * kBlock * 100);
+    EXPECT_LE(stats.kv_waste_bytes, stats.running * groups * (kBlock + GetParam().drafts) * 100);
     EXPECT_LE(stats.kv_usage, 1.0);
     ++waste_checks_;
   }
@@ -153,6 +159,10 @@ TEST_P(Invariance, TheSameAnswerAloneAndInACrowd) {
   if (GetParam().preempts) {
     EXPECT_GT(stats.preemptions, 0);
   }
+  EXPECT_EQ(!stats.accepted_drafts.empty(), GetParam().drafts > 0);
+  if (GetParam().drafts > 0) {
+    EXPECT_GT(stats.accepted_drafts.front(), 20);
+  }
   if (GetParam().swaps) {
     EXPECT_GT(stats.swapped_out_bytes, 0);
   }
@@ -217,7 +227,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Regime{"windows_swapped", {0, 9, 16}, {60, 30, 40}, 300, 16, 24, 0, true, true, true},
                     Regime{"small_window_pool", {0, 9}, {200, 7}, 20, 16, 64, 0, true, true, true},
                     Regime{"windows_only", {12}, {30}, 40, 16, 16, 0, true, true, true},
-                    Regime{"one_at_a_time", {0}, {40}, 0, 1, 16, 0, true, false, false}),
+                    Regime{"one_at_a_time", {0}, {40}, 0, 1, 16, 0, true, false, false},
+                    Regime{"guessed", {0}, {2000}, 0, 64, 512, 0, true, false, false, 3},
+                    Regime{"guessed_recomputed", {0}, {40}, 0, 16, 64, 0, true, true, false, 5},
+                    Regime{"guessed_swapped", {0, 9}, {60, 30}, 300, 16, 24, 0, true, true, true, 4},
+                    Regime{"guessed_in_windows", {0, 9}, {2000, 600}, 0, 16, 64, 0, false, false, false, 7}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST(InvarianceOfSalts, EqualPromptsOfDifferentSaltsShareNothing) {

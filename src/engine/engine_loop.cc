@@ -1,10 +1,10 @@
 #include "engine/engine_loop.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "base/format.h"
 #include "base/log.h"
+#include "engine/guarded.h"
 
 namespace pagoda::engine {
 
@@ -31,27 +31,15 @@ bool contains(const std::vector<int32_t>& tokens, int32_t token) {
   return std::ranges::find(tokens, token) != tokens.end();
 }
 
-// Runs what belongs to others (a grammar, a sink, a runner); what it throws becomes an Error.
-template <class Function>
-Status guarded(std::string_view what, Function&& function) {
-  try {
-    function();
-    return {};
-  } catch (const std::exception& thrown) {
-    return fail(ErrorCode::kInternal, format("{} failed: {}", what, thrown.what()));
-  } catch (...) {
-    return fail(ErrorCode::kInternal, format("{} failed", what));
-  }
-}
-
 }  // namespace
 
-EngineLoop::EngineLoop(const EngineConfig& config, ModelRunner& runner, EngineState& state)
+EngineLoop::EngineLoop(const EngineConfig& config, ModelRunner& runner, Drafter* drafter, EngineState& state)
     : config_(config),
       runner_(runner),
       state_(state),
       scheduler_(scheduler_config(config), runner.capacity()),
       sampler_(runner.vocabulary()),
+      speculation_(config_, drafter),
       stats_(config.max_model_len, scheduler_.kv()) {}
 
 void EngineLoop::run() {
@@ -84,6 +72,7 @@ void EngineLoop::step() {
       scheduler_.complete(step_);
       sample(*logits);
       stats_.step(step_);
+      speculation_.propose(step_.sequences, scheduler_.running());
     } else {
       fail_step(logits.error());
     }
@@ -157,6 +146,7 @@ void EngineLoop::advance(Choice& choice, const SequencePlan& plan, const StepLog
     if (!scored) return end_request(*choice.request, FinishReason::kError, scored.error());
   }
   if (choice.pending() > 0) return;
+  if (plan.drafts > 0) return check_drafts(choice, plan, logits, first_row);
   const int rows = rows_of(plan);
   const std::span<float> row = rows > 0 ? logits.row(first_row + rows - 1) : std::span<float>{};
   if (choice.request->forked) {
@@ -179,6 +169,21 @@ Status EngineLoop::score_prompt(Choice& choice, const SequencePlan& plan, const 
   }
   choice.prompt_rows_done = std::max(choice.prompt_rows_done, end);
   return {};
+}
+
+// Each row is the model's word on what follows it; the next one counts as long as the guesses were right.
+void EngineLoop::check_drafts(Choice& choice, const SequencePlan& plan, const StepLogits& logits,
+                              int first_row) {
+  const std::span<const int32_t> drafts = std::span(plan.tokens).last(static_cast<size_t>(plan.drafts));
+  int accepted = 0;
+  choose_token(choice, logits.row(first_row));
+  while (!choice.finished && accepted < plan.drafts &&
+         choice.tokens.back() == drafts[static_cast<size_t>(accepted)]) {
+    scheduler_.confirm_draft(choice);
+    ++accepted;
+    choose_token(choice, logits.row(first_row + accepted));
+  }
+  stats_.drafts_checked(plan.drafts, accepted);
 }
 
 // All choices start from the prompt's last row.
@@ -243,6 +248,7 @@ void EngineLoop::end(Choice& choice, Finish finish, Update update) {
   ActiveRequest& request = *choice.request;
   scheduler_.remove(choice);
   choice.finished = true;
+  speculation_.forget(choice);
   stats_.finished(choice, finish.reason, Clock::now());
   update.finish = std::move(finish);
   emit(choice, std::move(update));

@@ -12,6 +12,7 @@
 #include "engine/mailbox.h"
 #include "engine/sampler.h"
 #include "engine/scheduler.h"
+#include "engine/speculation.h"
 #include "engine/stats_recorder.h"
 
 namespace pagoda::engine {
@@ -27,7 +28,8 @@ struct EngineState {
 
 class EngineLoop {
  public:
-  EngineLoop(const EngineConfig& config, ModelRunner& runner, EngineState& state);
+  // `drafter` may be null.
+  EngineLoop(const EngineConfig& config, ModelRunner& runner, Drafter* drafter, EngineState& state);
 
   // Until the mailbox says stop, or the runner has failed too often. Nothing is thrown.
   void run();
@@ -44,6 +46,7 @@ class EngineLoop {
   void sample(const StepLogits& logits);
   void advance(Choice& choice, const SequencePlan& plan, const StepLogits& logits, int first_row);
   Status score_prompt(Choice& choice, const SequencePlan& plan, const StepLogits& logits, int first_row);
+  void check_drafts(Choice& choice, const SequencePlan& plan, const StepLogits& logits, int first_row);
   void prompt_done(Choice& choice, std::span<float> row);
   void choose_token(Choice& choice, std::span<float> row);
   std::optional<Finish> finish_after(Choice& choice, int32_t token);
@@ -59,6 +62,7 @@ class EngineLoop {
   EngineState& state_;
   Scheduler scheduler_;
   Sampler sampler_;
+  Speculation speculation_;
   StatsRecorder stats_;
   std::map<RequestId, std::unique_ptr<ActiveRequest>> active_;
   std::vector<std::unique_ptr<ActiveRequest>> done_;  // all choices finished, last updates in outbox_

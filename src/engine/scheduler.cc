@@ -17,6 +17,13 @@ bool wants_prompt_rows(const Sequence& sequence) {
   return sequence.computed < sequence.prompt_rows && sequence.prompt_rows_done < sequence.prompt_rows;
 }
 
+void set_block_tables(const Sequence& sequence, SequencePlan& plan) {
+  plan.block_tables.resize(sequence.kv.blocks.size());
+  for (size_t group = 0; group < plan.block_tables.size(); ++group) {
+    plan.block_tables[group].assign(sequence.kv.blocks[group].begin(), sequence.kv.blocks[group].end());
+  }
+}
+
 }  // namespace
 
 Scheduler::Scheduler(const SchedulerConfig& config, const KvCapacity& capacity)
@@ -93,6 +100,7 @@ void Scheduler::plan(Step& step) {
   // While some have to go, nobody comes: it would go again. That also keeps a step's moves apart: no block is
   // both swapped in and the source of a copy or of a swap.
   if (plan_running(step) && bring_back(step)) admit(step);
+  grant_drafts(step);
 
   step.plan.sequences.resize(step.sequences.size());
   counts_.swapped_out_bytes += moved_bytes(step.plan.swap_out);
@@ -145,6 +153,7 @@ void Scheduler::preempt(Sequence& sequence, Step& step) {
   running_.pop_back();
   ++counts_.preemptions;
   sequence.granted = 0;
+  sequence.draft.clear();
   if (sequence.computed > 0 && kv_.swap_out(sequence.kv, step.plan.swap_out)) {
     sequence.state = SequenceState::kSwapped;
     swapped_.insert(&sequence);
@@ -225,6 +234,25 @@ bool Scheduler::admit_one(Sequence& sequence, Step& step) {
   return true;
 }
 
+// With the rows and blocks that nobody else wants: guesses of those that have caught up.
+void Scheduler::grant_drafts(Step& step) {
+  for (size_t i = 0; i < step.sequences.size() && budget_ > 0; ++i) {
+    Sequence& sequence = *step.sequences[i];
+    if (sequence.draft.empty() || sequence.pending() != 1) continue;
+    const int known = static_cast<int>(sequence.tokens.size());
+    const int drafts =
+        std::min({static_cast<int>(sequence.draft.size()), budget_, kv_.reach_in_step(sequence.kv) - known});
+    if (drafts <= 0 || !kv_.extend(sequence.kv, known, known + drafts, step.plan.copies)) continue;
+    SequencePlan& plan = step.plan.sequences[i];
+    plan.tokens.insert(plan.tokens.end(), sequence.draft.begin(), sequence.draft.begin() + drafts);
+    plan.drafts = drafts;
+    plan.logits = LogitsWanted::kAll;
+    set_block_tables(sequence, plan);
+    budget_ -= drafts;
+    step.rows += drafts;
+  }
+}
+
 // Room for all of its tokens beside what the running ones still miss for theirs, and a little to grow.
 bool Scheduler::has_room(const Sequence& sequence) const {
   const int known = static_cast<int>(sequence.tokens.size());
@@ -251,10 +279,8 @@ void Scheduler::append(Sequence& sequence, int end, Step& step) {
   plan.sequence = sequence.id;
   plan.first_position = sequence.computed;
   plan.tokens.assign(sequence.tokens.begin() + sequence.computed, sequence.tokens.begin() + end);
-  plan.block_tables.resize(sequence.kv.blocks.size());
-  for (size_t group = 0; group < plan.block_tables.size(); ++group) {
-    plan.block_tables[group].assign(sequence.kv.blocks[group].begin(), sequence.kv.blocks[group].end());
-  }
+  plan.drafts = 0;
+  set_block_tables(sequence, plan);
   const bool caught_up = end == static_cast<int>(sequence.tokens.size());
   const bool prompt_rows =
       wants_prompt_rows(sequence) && sequence.prompt_rows_done < std::min(end, sequence.prompt_rows);
@@ -280,9 +306,15 @@ void Scheduler::complete(const Step& step) {
   for (size_t i = 0; i < step.sequences.size(); ++i) {
     Sequence& sequence = *step.sequences[i];
     const SequencePlan& plan = step.plan.sequences[i];
-    sequence.computed = plan.first_position + static_cast<int>(plan.tokens.size());
+    sequence.computed = plan.first_position + static_cast<int>(plan.tokens.size()) - plan.drafts;
     kv_.computed(sequence.kv, sequence.tokens, sequence.computed);
   }
+}
+
+void Scheduler::confirm_draft(Sequence& sequence) {
+  PAGODA_CHECK(sequence.pending() == 1, "a draft is confirmed by the token that was chosen");
+  ++sequence.computed;
+  kv_.computed(sequence.kv, sequence.tokens, sequence.computed);
 }
 
 void Scheduler::fail(const Step& step) {

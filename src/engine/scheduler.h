@@ -59,8 +59,10 @@ class Scheduler {
   bool has_work() const { return !running_.empty() || !waiting_.empty() || !swapped_.empty(); }
   // Fills `step`; without sequences when there is nothing to compute.
   void plan(Step& step);
-  // The step was carried out: its sequences have advanced.
+  // The step was carried out: its sequences have advanced, drafts not counted.
   void complete(const Step& step);
+  // The sequence's newest token is the draft of it that the step has computed.
+  void confirm_draft(Sequence& sequence);
   // It was not: the caller removes the step's sequences, those swapped out by it start over.
   void fail(const Step& step);
 
@@ -79,6 +81,7 @@ class Scheduler {
   bool plan_running(Step& step);
   bool bring_back(Step& step);
   void admit(Step& step);
+  void grant_drafts(Step& step);
   bool admit_one(Sequence& sequence, Step& step);
   void preempt(Sequence& sequence, Step& step);
   void append(Sequence& sequence, int end, Step& step);

@@ -29,6 +29,7 @@ struct Sequence {
 
   std::vector<int32_t> tokens;  // prompt, then answer
   int prompt_size = 0;
+  std::vector<int32_t> draft;  // guesses of what follows `tokens`, for the next step alone
 
   // The scheduler's own:
   SequenceState state = SequenceState::kIdle;

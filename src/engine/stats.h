@@ -51,6 +51,9 @@ struct EngineStats {
   int64_t generation_tokens = 0;
   std::array<int64_t, 4> finished{};  // by FinishReason
   int64_t steps = 0;
+  int64_t drafts = 0;  // times that guesses were checked
+  int64_t draft_tokens = 0;
+  std::vector<int64_t> accepted_drafts;  // [i]: how often the i-th guess of a draft was right
   // Histograms, seconds or tokens.
   Histogram time_to_first_token;
   Histogram inter_token_latency;

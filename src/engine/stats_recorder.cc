@@ -59,6 +59,15 @@ void StatsRecorder::step(const Step& step) {
   stats_.iteration_tokens.observe(step.rows);
 }
 
+void StatsRecorder::drafts_checked(int drafts, int accepted) {
+  const std::lock_guard lock(mutex_);
+  ++stats_.drafts;
+  stats_.draft_tokens += drafts;
+  const auto size = static_cast<size_t>(drafts);
+  if (stats_.accepted_drafts.size() < size) stats_.accepted_drafts.resize(size);
+  for (size_t i = 0; i < static_cast<size_t>(accepted); ++i) ++stats_.accepted_drafts[i];
+}
+
 void StatsRecorder::observe(const Scheduler& scheduler) {
   const KvBlocks& kv = scheduler.kv();
   const SchedulerCounts& counts = scheduler.counts();

@@ -21,6 +21,7 @@ class StatsRecorder {
   void token(const Choice& choice, TimePoint now);
   void finished(const Choice& choice, FinishReason reason, TimePoint now);
   void step(const Step& step);
+  void drafts_checked(int drafts, int accepted);
   // Gauges and the scheduler's counters.
   void observe(const Scheduler& scheduler);
 

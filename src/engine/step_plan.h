@@ -23,6 +23,7 @@ struct SequencePlan {
   std::vector<std::vector<int32_t>>
       block_tables;  // per KV group, covering first_position + tokens.size(); -1: left the window
   LogitsWanted logits = LogitsWanted::kNone;
+  int drafts = 0;  // the last of `tokens` are guesses, to be checked
 };
 
 struct StepPlan {

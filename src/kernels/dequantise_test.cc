@@ -36,7 +36,7 @@ DType dtype_named(const std::string& name) {
 
 // Written by tools/make_dequantise_goldens.py with the `gguf` package.
 std::vector<Golden> goldens() {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "testdata/dequantise.txt");
+  std::ifstream file(std::filesystem::path(PAGODA_SOURCE_DIR) / "src/kernels/testdata/dequantise.txt");
   std::vector<Golden> all;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;

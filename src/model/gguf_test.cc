@@ -187,7 +187,7 @@ TEST(Gguf, TensorsHaveTheirOwnNamesAndBytes) {
 
 // The seeds of fuzz/gguf_fuzz.cc, and every file that is one byte off: whatever they are, no crash.
 TEST(Gguf, TheFuzzCorpusAndItsNeighboursAreAnswered) {
-  const auto corpus = std::filesystem::path(__FILE__).parent_path() / "../../fuzz/corpus/gguf_fuzz";
+  const auto corpus = std::filesystem::path(PAGODA_SOURCE_DIR) / "fuzz/corpus/gguf_fuzz";
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
     std::ifstream file(entry.path(), std::ios::binary);

@@ -12,7 +12,7 @@ namespace pagoda::model {
 
 class KvCache {
  public:
-  // blocks[g] blocks of `block_size` tokens (a multiple of 16) for group g; dtype is kF32 or kBF16.
+  // blocks[g] blocks of `block_size` tokens (a multiple of 16) for group g; dtype is kF32, kBF16 or kI8.
   KvCache(KvLayout layout, DType dtype, int block_size, std::vector<int> blocks);
 
   const KvLayout& layout() const { return layout_; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/kv_layer.h"
 #include "tensor/dtype.h"
 
 namespace pagoda::model {
@@ -17,8 +18,8 @@ struct KvGroup {
 
   // Bytes of one block of `block_size` tokens over all layers of the group, K and V.
   int64_t block_bytes(int block_size, DType dtype) const {
-    return static_cast<int64_t>(2) * static_cast<int64_t>(layers.size()) * kv_heads * head_dim *
-           static_cast<int64_t>(bytes_of(dtype, static_cast<size_t>(block_size)));
+    return static_cast<int64_t>(2) * static_cast<int64_t>(layers.size()) * kv_heads * block_size *
+           static_cast<int64_t>(kernels::kv_token_bytes(dtype, head_dim));
   }
 };
 

@@ -2,8 +2,8 @@
 """The same requests give the same bytes, whatever else the server does: determinism.py PAGODA MODEL [--requests N] [--short]
 
 Each request is first answered alone by a server that reuses nothing. Then the same requests go to servers that batch
-them, cut their prompts into chunks, run out of KV blocks (and compute again, or swap), find prefixes, and compute with
-one thread or two. Every answer (text, token ids, logprobs, finish reason) must be the one that was given alone; and
+them, cut their prompts into chunks, run out of KV blocks (and compute again, or swap), find prefixes, guess tokens,
+and compute with one thread or two. Every answer (text, token ids, logprobs, finish reason) must be the one that was given alone; and
 the metrics must say that what a case is about has happened.
 """
 import argparse
@@ -139,15 +139,19 @@ class Case:
 PREEMPTED = "vllm:num_preemptions_total"
 SWAPPED = ("pagoda:kv_swapped_out_bytes_total", "pagoda:kv_swapped_in_bytes_total")
 HITS = "vllm:prefix_cache_hits_total"
+GUESSED = "vllm:spec_decode_num_accepted_tokens_total"
+GUESSES = '--speculative-config {"method":"ngram","prompt_lookup_min":1,"disable_by_batch_size":0}'
 
 
-def cases(few_blocks):
+def cases(few_blocks, model):
+    by_model = json.dumps({"model": model, "num_speculative_tokens": 3}, separators=(",", ":"))
     tight = f"--num-gpu-blocks-override {few_blocks}"
     return [
         Case("among the others", "--no-enable-prefix-caching", absent=(PREEMPTED, HITS)),
         Case("one thread, among the others", "--no-enable-prefix-caching --threads 1"),
         Case("in chunks", "--no-enable-prefix-caching --max-num-batched-tokens 40", absent=(HITS,)),
         Case("prefix hits", "--enable-prefix-caching", happened=(HITS,), absent=(PREEMPTED,), turns=2),
+        Case("tokens guessed by a model", f"--no-enable-prefix-caching --speculative-config {by_model}", happened=(GUESSED,)),
         Case("preempted, computed again", f"--no-enable-prefix-caching {tight}", happened=(PREEMPTED,),
              absent=(*SWAPPED, HITS)),
         Case("preempted, swapped", f"--no-enable-prefix-caching --swap-space 1 {tight}",
@@ -155,6 +159,8 @@ def cases(few_blocks):
         Case("all at once: one thread, chunks, hits, little swap space",
              f"--threads 1 --max-num-batched-tokens 72 --swap-space 0.002 {tight}",
              happened=(PREEMPTED, *SWAPPED, HITS)),
+        Case("several guessed tokens in a step", f"{GUESSES} --swap-space 1 {tight}",
+             happened=(GUESSED, PREEMPTED, *SWAPPED)),
     ]
 
 
@@ -180,7 +186,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("--requests", type=int, default=32)
     parser.add_argument("--few-blocks", type=int, default=80, help="KV blocks that are too few for all")
-    parser.add_argument("--short", action="store_true", help="only the last two cases: most happens in them")
+    parser.add_argument("--short", action="store_true", help="only the last three cases: most happens in them")
     options = parser.parse_args()
     model = cached_model(options.model)
     if model is None:
@@ -199,7 +205,7 @@ def main():
         return 1
     print(f"{len(wanted)} answers, each asked alone: {time.monotonic() - began:.1f} s", flush=True)
     report = Report()
-    for case in cases(options.few_blocks)[-2 if options.short else 0 :]:
+    for case in cases(options.few_blocks, model)[-3 if options.short else 0 :]:
         began = time.monotonic()
         report.check(case.name, lambda: f"{run_case(case, command, requests, wanted)}, {time.monotonic() - began:.1f} s")
     report.finish()

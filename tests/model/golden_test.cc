@@ -135,6 +135,16 @@ TEST_P(RealGolden, Int8) {
   EXPECT_LE(text.perplexity_second_half, 1.005 * golden_.text.llama_cpp_second_half);
 }
 
+TEST_P(RealGolden, Int8Kv) {
+  ModelUnderTest model(path_, Precision::kInt8);
+  model.use_kv(DType::kI8);
+  const TextDifference text = compare_text(golden_, model, kStep, kAllWindows);
+  print(text, golden_.text);
+  EXPECT_GE(text.top1_agreement, 0.94);
+  EXPECT_NEAR(text.perplexity_second_half, golden_.text.perplexity_second_half,
+              0.01 * golden_.text.perplexity_second_half);
+}
+
 INSTANTIATE_TEST_SUITE_P(Tiny, TinyGolden, testing::ValuesIn(kTinyModels), case_name);
 INSTANTIATE_TEST_SUITE_P(Real, RealGolden, testing::ValuesIn(kRealModels), case_name);
 

@@ -49,8 +49,8 @@ void ModelUnderTest::run(std::span<const int32_t> ids, int step_tokens,
   const int tokens = static_cast<int>(ids.size());
   const int blocks = (tokens + kBlockSize - 1) / kBlockSize;
   const KvLayout layout = model_->config().kv_layout();
-  const DType dtype = model_->precision() == Precision::kFloat32 ? DType::kF32 : DType::kBF16;
-  KvCache cache(layout, dtype, kBlockSize, std::vector<int>(layout.size(), blocks));
+  const DType usual = model_->precision() == Precision::kFloat32 ? DType::kF32 : DType::kBF16;
+  KvCache cache(layout, kv_.value_or(usual), kBlockSize, std::vector<int>(layout.size(), blocks));
   std::vector<std::vector<int32_t>> tables;
   std::vector<const int32_t*> table_pointers;
   for (size_t group = 0; group < layout.size(); ++group)

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ class ModelUnderTest {
  public:
   // Aborts with the reason where the file does not load: tests name files that do.
   ModelUnderTest(const std::string& path, Precision precision, int threads = 2);
+  // Without it: f32 where the model computes in f32, else bf16.
+  void use_kv(DType dtype) { kv_ = dtype; }
 
   const Model& model() const { return *model_; }
   // Calls visit(position, logits [vocabulary]) for every token, in order.
@@ -29,6 +32,7 @@ class ModelUnderTest {
   kernels::CpuCompute compute_;
   std::unique_ptr<WeightSource> source_;
   std::unique_ptr<Model> model_;
+  std::optional<DType> kv_;
 };
 
 }  // namespace pagoda::model

@@ -1,6 +1,9 @@
 #include "api/metrics/engine_metrics.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
+#include <string>
 #include <string_view>
 
 namespace pagoda::api::metrics {
@@ -48,11 +51,13 @@ constexpr std::array kCounters{
     CounterRow{"vllm:generation_tokens", "Tokens generated.",
                [](const EngineStats& s) { return s.generation_tokens; }},
     CounterRow{"vllm:spec_decode_num_drafts", "Drafts of speculative decoding.",
-               [](const EngineStats&) { return int64_t{0}; }},
+               [](const EngineStats& s) { return s.drafts; }},
     CounterRow{"vllm:spec_decode_num_draft_tokens", "Tokens of those drafts.",
-               [](const EngineStats&) { return int64_t{0}; }},
+               [](const EngineStats& s) { return s.draft_tokens; }},
     CounterRow{"vllm:spec_decode_num_accepted_tokens", "Draft tokens that were accepted.",
-               [](const EngineStats&) { return int64_t{0}; }},
+               [](const EngineStats& s) {
+                 return std::accumulate(s.accepted_drafts.begin(), s.accepted_drafts.end(), int64_t{0});
+               }},
     CounterRow{"pagoda:engine_steps", "Steps that the engine made.",
                [](const EngineStats& s) { return s.steps; }},
     CounterRow{"pagoda:kv_swapped_out_bytes", "KV bytes moved to swap space.",
@@ -106,7 +111,10 @@ void write_labelled(Exposition& out, const EngineStats& stats, const Labels& lab
   }
   out.begin(MetricType::kCounter, "vllm:spec_decode_num_accepted_tokens_per_pos",
             "Draft tokens that were accepted, by position.");
-  out.sample(labels.with("position", "0"), int64_t{0});
+  for (size_t i = 0; i < std::max<size_t>(1, stats.accepted_drafts.size()); ++i) {
+    const int64_t accepted = i < stats.accepted_drafts.size() ? stats.accepted_drafts[i] : 0;
+    out.sample(labels.with("position", std::to_string(i)), accepted);
+  }
   out.begin(MetricType::kGauge, "vllm:engine_sleep_state", "1 for the state that the engine is in.");
   for (std::string_view state : kSleepStates) {
     out.sample(labels.with("sleep_state", state), int64_t{state == "awake"});

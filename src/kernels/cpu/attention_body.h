@@ -2,86 +2,12 @@
 // at multiples of 32, so that a query's sums do not depend on how its sequence was cut into chunks or
 // segments.
 
-constexpr int kSpan = 2 * kKvTile;
-
-inline const std::byte* key_tile(const KvLayer& layer, const int32_t* blocks, int kv_head, int position) {
-  const size_t element = layer.dtype == DType::kF32 ? 4 : 2;
-  const size_t tile_bytes = static_cast<size_t>(layer.head_dim) * kKvTile * element;
-  const size_t tiles = static_cast<size_t>(layer.block_size / kKvTile);
-  const size_t tile =
-      static_cast<size_t>(kv_head) * tiles + static_cast<size_t>(position % layer.block_size / kKvTile);
-  return layer.keys(blocks[position / layer.block_size]) + tile * tile_bytes;
-}
-
-inline const std::byte* value_row(const KvLayer& layer, const int32_t* blocks, int kv_head, int position) {
-  const size_t element = layer.dtype == DType::kF32 ? 4 : 2;
-  const size_t row = static_cast<size_t>(kv_head) * static_cast<size_t>(layer.block_size) +
-                     static_cast<size_t>(position % layer.block_size);
-  return layer.values(blocks[position / layer.block_size]) +
-         row * static_cast<size_t>(layer.head_dim) * element;
-}
-
-// keys: [head_dim][16]
-inline void load_keys(const AttentionWork& work, int position, float* keys) {
-  const std::byte* tile = key_tile(work.layer, work.blocks, work.kv_head, position);
-  const int dims = work.layer.head_dim;
-  if (work.layer.dtype == DType::kF32) {
-    const float* p = reinterpret_cast<const float*>(tile);
-    for (int d = 0; d < dims; ++d) store(keys + d * 16, load(p + d * 16));
-    return;
-  }
-  const uint16_t* p = reinterpret_cast<const uint16_t*>(tile);
-  for (int d = 0; d < dims; d += 2) {
-    F32x16 even, odd;
-    load_bf16_pairs(p + d * 16, even, odd);
-    store(keys + d * 16, even);
-    store(keys + d * 16 + 16, odd);
-  }
-}
-
-inline void load_value(const AttentionWork& work, int position, float* value) {
-  const std::byte* row = value_row(work.layer, work.blocks, work.kv_head, position);
-  const int dims = work.layer.head_dim;
-  for (int d = 0; d < dims; d += 16) {
-    const size_t at = static_cast<size_t>(d);
-    store(value + d, work.layer.dtype == DType::kF32
-                         ? load(reinterpret_cast<const float*>(row) + at)
-                         : load_bf16(reinterpret_cast<const uint16_t*>(row) + at));
-  }
-}
-
 // Queries that go through a span together, to share what is loaded of its keys and values.
 struct QueryBlock {
   const float* q[kQueries];  // [head_dim] each
   float* state[kQueries];    // [head_dim + kPartialExtra] each
   int lo[kQueries];          // positions [lo, hi) of the span are seen
   int hi[kQueries];
-};
-
-// A span's keys and values, unpacked once for many query blocks.
-struct UnpackedSpan {
-  const float* keys;    // [2][head_dim][16]
-  const float* values;  // [32][head_dim]
-  int dims;
-
-  inline void key_pair(int tile, int d, F32x16& even, F32x16& odd) const {
-    const float* p = keys + (tile * dims + d) * 16;
-    even = load(p);
-    odd = load(p + 16);
-  }
-  inline F32x16 value(int t, int d) const { return load(values + t * dims + d); }
-};
-
-// The same where it lies, in bf16: one query block alone is faster served without a copy.
-struct Bf16Span {
-  const uint16_t* keys[2];    // per tile of 16 positions: [head_dim / 2][16][2]
-  const uint16_t* values[2];  // [16][head_dim]
-  int dims;
-
-  inline void key_pair(int tile, int d, F32x16& even, F32x16& odd) const {
-    load_bf16_pairs(keys[tile] + d * 16, even, odd);
-  }
-  inline F32x16 value(int t, int d) const { return load_bf16(values[t / 16] + t % 16 * dims + d); }
 };
 
 // scores[n] is [32]: scale · q·k, -infinity where the query does not see the key.
@@ -101,6 +27,9 @@ inline void score_span(const QueryBlock& block, const Span& span, float scale, f
     }
   }
   for (int n = 0; n < kCount; ++n) {
+    if constexpr (Span::kScaled) {
+      for (int tile = 0; tile < 2; ++tile) sums[n][tile] = mul(sums[n][tile], load(span.key_scales[tile]));
+    }
     store(scores[n], keep_range(mul(sums[n][0], set(scale)), block.lo[n], block.hi[n], kNever));
     store(scores[n] + 16,
           keep_range(mul(sums[n][1], set(scale)), block.lo[n] - 16, block.hi[n] - 16, kNever));
@@ -137,12 +66,18 @@ inline void add_values(const QueryBlock& block, const float (*weights)[kSpan], c
   for (int n = 0; n < kCount; ++n) {
     for (int i = 0; i < kParts; ++i) sums[n][i] = mul(load(block.state[n] + d + 16 * i), set(corrections[n]));
   }
-  for (int t = begin; t < end; ++t) {
-    F32x16 v[kParts];
-    for (int i = 0; i < kParts; ++i) v[i] = span.value(t, d + 16 * i);
-    for (int n = 0; n < kCount; ++n) {
-      const F32x16 weight = set(weights[n][t]);
-      for (int i = 0; i < kParts; ++i) sums[n][i] = fma(weight, v[i], sums[n][i]);
+  for (int tile = 0; tile < 2; ++tile) {
+    const int offset = tile * kKvTile;
+    const int from = begin > offset ? begin : offset;
+    const int to = end < offset + kKvTile ? end : offset + kKvTile;
+    const auto* row = span.value_tile(tile) + (from - offset) * span.dims + d;
+    for (int t = from; t < to; ++t, row += span.dims) {
+      F32x16 v[kParts];
+      for (int i = 0; i < kParts; ++i) v[i] = load_floats(row + 16 * i);
+      for (int n = 0; n < kCount; ++n) {
+        const F32x16 weight = set(weights[n][t]);
+        for (int i = 0; i < kParts; ++i) sums[n][i] = fma(weight, v[i], sums[n][i]);
+      }
     }
   }
   for (int n = 0; n < kCount; ++n) {
@@ -159,6 +94,12 @@ void attend_block(const QueryBlock& block, const Span& span, float scale) {
   score_span<kCount>(block, span, scale, weights);
   for (int n = 0; n < kCount; ++n) {
     corrections[n] = weigh_span(weights[n], block.state[n] + span.dims);
+    if constexpr (Span::kScaled) {
+      for (int tile = 0; tile < 2; ++tile) {
+        float* p = weights[n] + 16 * tile;
+        store(p, mul(load(p), load(span.value_scales[tile])));
+      }
+    }
     begin = block.lo[n] < begin ? block.lo[n] : begin;
     end = block.hi[n] > end ? block.hi[n] : end;
   }
@@ -209,46 +150,6 @@ inline void attend_span(const AttentionWork& work, int first, int count, const S
   attend_queries(block, filled, span, work.scale);
 }
 
-// Positions [skipped, count) of the span at `first`. Tiles outside are never read for a result: a neighbour
-// stands in for them.
-inline Bf16Span span_in_place(const AttentionWork& work, int first, int skipped, int count) {
-  Bf16Span span;
-  span.dims = work.layer.head_dim;
-  for (int tile = 0; tile < 2; ++tile) {
-    const int present = skipped >= 16 ? 1 : count <= 16 ? 0 : tile;
-    const int position = first + 16 * present;
-    span.keys[tile] =
-        reinterpret_cast<const uint16_t*>(key_tile(work.layer, work.blocks, work.kv_head, position));
-    span.values[tile] =
-        reinterpret_cast<const uint16_t*>(value_row(work.layer, work.blocks, work.kv_head, position));
-  }
-  return span;
-}
-
-inline UnpackedSpan unpack_span(const AttentionWork& work, int first, int skipped, int count,
-                                float* scratch) {
-  const int dims = work.layer.head_dim;
-  float* keys = scratch;
-  float* values = scratch + kSpan * dims;
-  for (int t = skipped / 16 * 16; t < count; t += 16) load_keys(work, first + t, keys + t * dims);
-  for (int t = skipped; t < count; ++t) load_value(work, first + t, values + t * dims);
-  return {keys, values, dims};
-}
-
-// The blocks lie anywhere: the memory is told early which come next.
-inline void prefetch_span(const AttentionWork& work, int first, int end) {
-  const size_t element = work.layer.dtype == DType::kF32 ? 4 : 2;
-  const size_t tile_bytes = static_cast<size_t>(work.layer.head_dim) * kKvTile * element;
-  for (int position = first; position < end && position < first + kSpan; position += kKvTile) {
-    const std::byte* keys = key_tile(work.layer, work.blocks, work.kv_head, position);
-    const std::byte* values = value_row(work.layer, work.blocks, work.kv_head, position);
-    for (size_t i = 0; i < tile_bytes; i += 64) {
-      __builtin_prefetch(keys + i);
-      __builtin_prefetch(values + i);
-    }
-  }
-}
-
 inline void clear_states(const AttentionWork& work, float* partials) {
   const int dims = work.layer.head_dim;
   for (int i = 0; i < work.rows * work.group; ++i) {
@@ -259,10 +160,21 @@ inline void clear_states(const AttentionWork& work, float* partials) {
   }
 }
 
+// One span: where it lies for a single query block, else unpacked for all of them.
+template <class InPlace>
+inline void attend_packed(const AttentionWork& work, int first, int skipped, int count, float* scratch,
+                          float* partials) {
+  if (work.rows * work.group <= kQueries) {
+    attend_span(work, first, count, span_in_place<InPlace>(work, first, skipped, count), partials);
+  } else {
+    attend_span(work, first, count, unpack_span<InPlace::kScaled>(work, first, skipped, count, scratch),
+                partials);
+  }
+}
+
 // scratch: [2][head_dim][16] keys, [32][head_dim] values.
 void attend(const AttentionWork& work, float* scratch, float* partials) {
   clear_states(work, partials);
-  const bool in_place = work.layer.dtype == DType::kBF16 && work.rows * work.group <= kQueries;
   const int last = work.first_position + work.rows;  // no query sees this position or a later one
   const int end = work.end < last ? work.end : last;
   const int earliest = work.window > 0 ? work.first_position - work.window + 1 : 0;
@@ -271,10 +183,12 @@ void attend(const AttentionWork& work, float* scratch, float* partials) {
     const int count = end - first < kSpan ? end - first : kSpan;
     const int skipped = earliest > first ? earliest - first : 0;  // their blocks may be gone
     prefetch_span(work, first + kSpan, end);
-    if (in_place) {
-      attend_span(work, first, count, span_in_place(work, first, skipped, count), partials);
+    if (work.layer.dtype == DType::kBF16) {
+      attend_packed<Bf16Span>(work, first, skipped, count, scratch, partials);
+    } else if (work.layer.dtype == DType::kI8) {
+      attend_packed<Int8Span>(work, first, skipped, count, scratch, partials);
     } else {
-      attend_span(work, first, count, unpack_span(work, first, skipped, count, scratch), partials);
+      attend_span(work, first, count, unpack_span<false>(work, first, skipped, count, scratch), partials);
     }
   }
 }
@@ -304,22 +218,4 @@ void merge(float* running, const float* segment, int count, int head_dim) {
 void finish(const float* partial, int head_dim, float* y) {
   const F32x16 total = set(partial[head_dim + 1]);
   for (int d = 0; d < head_dim; d += 16) store(y + d, div(load(partial + d), total));
-}
-
-void write_kv(const float* k, const float* v, int position, const int32_t* blocks, const KvLayer& layer) {
-  const int dims = layer.head_dim;
-  const int token = position % kKvTile;
-  for (int head = 0; head < layer.kv_heads; ++head, k += dims, v += dims) {
-    std::byte* keys = const_cast<std::byte*>(key_tile(layer, blocks, head, position));
-    std::byte* value = const_cast<std::byte*>(value_row(layer, blocks, head, position));
-    if (layer.dtype == DType::kF32) {
-      float* p = reinterpret_cast<float*>(keys);
-      for (int d = 0; d < dims; ++d) p[d * kKvTile + token] = k[d];
-      for (int d = 0; d < dims; d += 16) store(reinterpret_cast<float*>(value) + d, load(v + d));
-    } else {
-      uint16_t* p = reinterpret_cast<uint16_t*>(keys);
-      for (int d = 0; d < dims; ++d) p[d / 2 * 2 * kKvTile + 2 * token + d % 2] = f32_to_bf16(k[d]);
-      for (int d = 0; d < dims; d += 16) store_bf16(reinterpret_cast<uint16_t*>(value) + d, load(v + d));
-    }
-  }
 }

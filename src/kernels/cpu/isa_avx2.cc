@@ -28,6 +28,7 @@ namespace {
 #include "kernels/cpu/elementwise_body.h"
 #include "kernels/cpu/linear_int8_body.h"
 #include "kernels/cpu/linear_float_body.h"
+#include "kernels/cpu/kv_span_body.h"
 #include "kernels/cpu/attention_body.h"
 // clang-format on
 

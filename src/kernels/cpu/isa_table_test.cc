@@ -234,8 +234,7 @@ class PagedAttention : public ::testing::TestWithParam<AttentionCase> {
     const AttentionCase c = GetParam();
     ThreadPool pool(threads);
     CpuCompute compute(isa, pool);
-    const size_t element = c.dtype == DType::kF32 ? 4 : 2;
-    const size_t half = static_cast<size_t>(c.kv_heads * c.head_dim * c.block_size) * element;
+    const size_t half = static_cast<size_t>(c.kv_heads * c.block_size) * kv_token_bytes(c.dtype, c.head_dim);
     std::vector<std::byte> storage(2 * half * table_.size(), std::byte{0xff});  // NaN: what nobody may read
     KvLayer layer{storage.data(), 2 * half, half, c.block_size, c.kv_heads, c.head_dim, c.dtype};
     const int width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
@@ -308,7 +307,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, PagedAttention,
                                            AttentionCase{4, 2, 32, 1100, 9, 0, 32, DType::kBF16},
                                            AttentionCase{4, 1, 256, 600, 20, 0, 16, DType::kBF16},
                                            AttentionCase{4, 1, 32, 560, 40, 33, 16, DType::kF32},
-                                           AttentionCase{2, 2, 32, 1500, 3, 512, 64, DType::kBF16}));
+                                           AttentionCase{2, 2, 32, 1500, 3, 512, 64, DType::kBF16},
+                                           AttentionCase{9, 3, 64, 0, 70, 0, 16, DType::kI8},
+                                           AttentionCase{4, 2, 32, 1100, 9, 0, 32, DType::kI8},
+                                           AttentionCase{4, 1, 256, 600, 20, 100, 16, DType::kI8}));
 
 TEST(IsaChoice, NamesWhatThereIs) {
   setenv("PAGODA_ISA", "pdp11", 1);

@@ -28,7 +28,8 @@ inline F32x16 load_last_weight(const uint8_t* tile, int k) {
   return w[0];
 }
 
-// acc is [rows][16].
+// Where registers are few: the sums lie in memory, [rows][16], and a chunk of weights in registers meets all
+// rows.
 template <WeightEncoding kEncoding>
 void multiply_tile_float(const uint8_t* tile, ConstMatrix x, int first_row, int rows, float* acc) {
   for (int r = 0; r < rows; ++r) store(acc + r * kTileRows, set(0.f));
@@ -52,6 +53,39 @@ void multiply_tile_float(const uint8_t* tile, ConstMatrix x, int first_row, int 
       if (pair) sum = fma(w[1], set(a[1]), sum);
       store(acc + r * kTileRows, sum);
     }
+  }
+}
+
+// Where they are many: the sums of kRows rows from `first_row` on and kTiles tiles lie in registers. A
+// weight, once loaded, serves all rows, and a broadcast of x, of which a core does few, all tiles. acc is
+// [kRows][kTiles][16].
+template <WeightEncoding kEncoding, int kRows, int kTiles>
+void multiply_block_float(const PackedMatrix& weight, int first_tile, ConstMatrix x, int first_row,
+                          float* acc) {
+  const uint8_t* tiles[kTiles];
+  for (int t = 0; t < kTiles; ++t) tiles[t] = weight.tile(first_tile + t);
+  const float* a = x.row(first_row);
+  F32x16 sums[kRows][kTiles];
+  for (int r = 0; r < kRows; ++r) {
+    for (int t = 0; t < kTiles; ++t) sums[r][t] = set(0.f);
+  }
+  int k = 0;
+  for (; k + 2 <= x.columns; k += 2) {
+    F32x16 w[kTiles][2];
+    for (int t = 0; t < kTiles; ++t) load_weights<kEncoding, 2>(tiles[t], k, w[t]);
+    for (int r = 0; r < kRows; ++r) {
+      const F32x16 even = set(a[r * x.stride + k]), odd = set(a[r * x.stride + k + 1]);
+      for (int t = 0; t < kTiles; ++t) sums[r][t] = fma(w[t][1], odd, fma(w[t][0], even, sums[r][t]));
+    }
+  }
+  if (k < x.columns) {
+    for (int t = 0; t < kTiles; ++t) {
+      const F32x16 w = load_last_weight<kEncoding>(tiles[t], k);
+      for (int r = 0; r < kRows; ++r) sums[r][t] = fma(w, set(a[r * x.stride + k]), sums[r][t]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int t = 0; t < kTiles; ++t) store(acc + (r * kTiles + t) * kTileRows, sums[r][t]);
   }
 }
 
@@ -79,24 +113,48 @@ void multiply_row_float(const PackedMatrix& weight, const float* x, int columns,
   for (int t = 0; t < count; ++t) store(acc + t * kTileRows, sums[t]);
 }
 
+// All rows from `row` on, kRows at a time as long as there are so many, then half of that.
+template <WeightEncoding kEncoding, int kRows, int kTiles>
+void multiply_rows_float(const PackedMatrix& weight, int tile, ConstMatrix x, int row, Matrix y, Store how) {
+  alignas(64) float acc[kRows * kTiles * kTileRows];
+  for (; row + kRows <= x.rows; row += kRows) {
+    multiply_block_float<kEncoding, kRows, kTiles>(weight, tile, x, row, acc);
+    for (int t = 0; t < kTiles; ++t)
+      store_tile(weight, tile + t, row, kRows, acc + t * kTileRows, kTiles * kTileRows, y, how);
+  }
+  if constexpr (kRows > 1) {
+    if (row < x.rows) multiply_rows_float<kEncoding, kRows / 2, kTiles>(weight, tile, x, row, y, how);
+  }
+}
+
+template <WeightEncoding kEncoding>
+void multiply_all_float(const PackedMatrix& weight, ConstMatrix x, int begin, int end, Matrix y, Store how) {
+  if constexpr (kFloatTiles > 1) {
+    int tile = begin;
+    for (; tile + kFloatTiles <= end; tile += kFloatTiles)
+      multiply_rows_float<kEncoding, kFloatRows, kFloatTiles>(weight, tile, x, 0, y, how);
+    for (; tile < end; ++tile) multiply_rows_float<kEncoding, kFloatRows, 1>(weight, tile, x, 0, y, how);
+  } else {
+    alignas(64) float acc[kRowBlock * kTileRows];
+    for (int tile = begin; tile < end; ++tile) {
+      for (int row = 0; row < x.rows; row += kRowBlock) {
+        const int rows = x.rows - row < kRowBlock ? x.rows - row : kRowBlock;
+        multiply_tile_float<kEncoding>(weight.tile(tile), x, row, rows, acc);
+        store_tile(weight, tile, row, rows, acc, kTileRows, y, how);
+      }
+    }
+  }
+}
+
 template <WeightEncoding kEncoding>
 void linear_float_as(const PackedMatrix& weight, ConstMatrix x, int begin, int end, Matrix y, Store how) {
-  alignas(64) float acc[kRowBlock * kTileRows];
-  if (x.rows == 1) {
-    for (int tile = begin; tile < end; tile += 4) {
-      const int count = end - tile < 4 ? end - tile : 4;
-      multiply_row_float<kEncoding>(weight, x.row(0), x.columns, tile, count, acc);
-      for (int t = 0; t < count; ++t)
-        store_tile(weight, tile + t, 0, 1, acc + t * kTileRows, kTileRows, y, how);
-    }
-    return;
-  }
-  for (int tile = begin; tile < end; ++tile) {
-    for (int row = 0; row < x.rows; row += kRowBlock) {
-      const int rows = x.rows - row < kRowBlock ? x.rows - row : kRowBlock;
-      multiply_tile_float<kEncoding>(weight.tile(tile), x, row, rows, acc);
-      store_tile(weight, tile, row, rows, acc, kTileRows, y, how);
-    }
+  if (x.rows > 1) return multiply_all_float<kEncoding>(weight, x, begin, end, y, how);
+  alignas(64) float acc[4 * kTileRows];
+  for (int tile = begin; tile < end; tile += 4) {
+    const int count = end - tile < 4 ? end - tile : 4;
+    multiply_row_float<kEncoding>(weight, x.row(0), x.columns, tile, count, acc);
+    for (int t = 0; t < count; ++t)
+      store_tile(weight, tile + t, 0, 1, acc + t * kTileRows, kTileRows, y, how);
   }
 }
 

@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 4;
+constexpr int kFloatRows = 1;
+constexpr int kFloatTiles = 1;
 constexpr int kInt8Tiles = 1;
 constexpr int kQueries = 2;
 
@@ -139,6 +141,11 @@ inline F32x16 to_f32(I32x16 a) {
 }
 inline I32x16 to_i32(F32x16 a) {
   return {_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi)};
+}
+inline F32x16 load_i8(const int8_t* p) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes)),
+          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(codes, 8)))};
 }
 inline void store_i8(int8_t* p, I32x16 a) {
   const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a.lo, a.hi), 0xd8);

@@ -12,6 +12,8 @@ struct U8x64 {
 };
 
 constexpr int kFloatChunk = 16;
+constexpr int kFloatRows = 8;
+constexpr int kFloatTiles = 3;
 constexpr int kInt8Tiles = 2;
 constexpr int kQueries = 4;
 
@@ -119,6 +121,9 @@ inline F32x16 to_f32(I32x16 a) {
 }
 inline I32x16 to_i32(F32x16 a) {
   return {_mm512_cvtps_epi32(a.v)};
+}
+inline F32x16 load_i8(const int8_t* p) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
 }
 inline void store_i8(int8_t* p, I32x16 a) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a.v));

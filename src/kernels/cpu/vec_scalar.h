@@ -11,9 +11,13 @@ struct U8x64 {
   uint8_t byte[64];
 };
 
-constexpr int kFloatChunk = 8;  // weights per row that linear_float holds in registers
-constexpr int kInt8Tiles = 1;   // tiles that linear_int8 multiplies at once
-constexpr int kQueries = 1;     // queries that attention keeps in registers at once
+// linear_float keeps kFloatChunk weights a row in registers, or with several tiles the sums of kFloatRows
+// rows.
+constexpr int kFloatChunk = 8;
+constexpr int kFloatRows = 1;
+constexpr int kFloatTiles = 1;
+constexpr int kInt8Tiles = 1;  // tiles that linear_int8 multiplies at once
+constexpr int kQueries = 1;    // queries that attention keeps in registers at once
 
 inline F32x16 set(float value) {
   F32x16 v;
@@ -139,6 +143,11 @@ inline I32x16 to_i32(F32x16 v) {
   I32x16 out;
   for (int i = 0; i < 16; ++i) out.lane[i] = static_cast<int32_t>(__builtin_rintf(v.lane[i]));
   return out;
+}
+inline F32x16 load_i8(const int8_t* p) {
+  F32x16 v;
+  for (int i = 0; i < 16; ++i) v.lane[i] = static_cast<float>(p[i]);
+  return v;
 }
 inline void store_i8(int8_t* p, I32x16 v) {
   for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(v.lane[i]);
