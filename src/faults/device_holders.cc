@@ -40,11 +40,6 @@ char state_of(const std::string& stat) {
   return close == std::string::npos || close + 2 >= stat.size() ? '?' : stat[close + 2];
 }
 
-// The first process namespace has this number in every kernel (PROC_PID_INIT_INO).
-bool is_first_pid_namespace(const driver::HostRoot& root) {
-  return root.link_text("/proc/self/ns/pid") == "pid:[4026531836]";
-}
-
 }  // namespace
 
 // "…/docker-4f3c….scope", "/kubepods/…/4f3c…", "libpod-4f3c…": 64 hex digits.
@@ -57,6 +52,11 @@ std::string container_of(const std::string& cgroup) {
     run = hex ? run + 1 : 0;
   }
   return {};
+}
+
+bool shows_whole_machine(const driver::HostRoot& root) {
+  // The first process namespace has this number in every kernel (PROC_PID_INIT_INO).
+  return !root.is_this_machine() || root.link_text("/proc/self/ns/pid") == "pid:[4026531836]";
 }
 
 Holders find_device_holders(const driver::HostRoot& root) {
@@ -83,7 +83,7 @@ Holders find_device_holders(const driver::HostRoot& root) {
     std::sort(holder.devices.begin(), holder.devices.end());
     result.holders.push_back(std::move(holder));
   }
-  result.sees_all = !error && result.hidden == 0 && is_first_pid_namespace(root);
+  result.sees_all = !error && result.hidden == 0 && shows_whole_machine(root);
   std::sort(result.holders.begin(), result.holders.end(),
             [](const auto& a, const auto& b) { return a.pid < b.pid; });
   return result;

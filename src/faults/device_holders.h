@@ -25,6 +25,10 @@ struct Holders {
 };
 Holders find_device_holders(const driver::HostRoot& root);
 
+// All processes of the machine are in /proc: it is not a container's own. A laid-out tree counts as a
+// machine.
+bool shows_whole_machine(const driver::HostRoot& root);
+
 // The short id of the container that a /proc/PID/cgroup names; empty: none.
 std::string container_of(const std::string& cgroup);
 

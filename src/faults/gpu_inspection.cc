@@ -171,6 +171,7 @@ class Inspection {
 
   // On the bus, held by the kernel module, and not in NVML's list.
   void find_missing() {
+    if (!host_.whole_machine) return;
     std::set<std::string> seen;
     for (const GpuSnapshot& gpu : window_.full.gpus) seen.insert(report_of(gpu).address);
     if (seen.contains("")) return;  // one that does not tell its address may be any

@@ -26,6 +26,7 @@ class Inspection {
   HostView run() {
     view_.has_gpus = !facts_.gpus.empty();
     view_.module_loaded = facts_.loaded.has_value();
+    view_.whole_machine = shows_whole_machine(root_);
     inspect_bus();
     inspect_driver();
     inspect_fabric();
@@ -144,7 +145,7 @@ class Inspection {
       say("fabric-manager-version", "installed packages",
           "fabric manager " + services.fabric_manager_version->text(),
           {{"client", services.fabric_manager_version->text()}, {"module", facts_.loaded->version.text()}});
-    if (!services.fabric_manager_running)
+    if (!services.fabric_manager_running && view_.whole_machine)
       say("fabric-manager-stopped", "/proc", "no process nv-fabricmanager",
           {{"count", std::to_string(facts_.nvswitches.size())}});
   }

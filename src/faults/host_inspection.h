@@ -16,6 +16,8 @@ struct HostView {
   std::set<std::string> claimed;  // GPUs that NVIDIA's kernel driver holds, by short address
   bool has_gpus = false;          // on the bus, whoever holds them
   bool module_loaded = false;
+  bool whole_machine =
+      false;  // not a container, which sees the bus whole, and of GPUs and processes its share
   Holders holders;
 };
 
