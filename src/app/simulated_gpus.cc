@@ -38,6 +38,10 @@ Result<std::string> simulated_library_folder() {
              kLibrary, folder.string(), folder.parent_path().string()));
 }
 
+bool gpus_are_simulated() {
+  return in_environment("PAGODA_SIMULATE") && in_environment("PAGODA_NVML_LIBRARY");
+}
+
 Status simulate_gpus(const std::string& scenario) {
   PAGODA_TRY(simulate::load_scenario(scenario));
   PAGODA_ASSIGN(const std::string folder, simulated_library_folder());

@@ -17,6 +17,9 @@ Status simulate_gpus(const std::string& scenario);
 // links such as nvidia-smi, whose arguments are not ours. The arguments that are left come back.
 Result<std::vector<const char*>> take_simulation(std::span<const char* const> argv);
 
+// Whether NVML is the simulated one in this process.
+bool gpus_are_simulated();
+
 // The folder of the simulated libnvidia-ml.so.1: beside the program as built, or as installed.
 Result<std::string> simulated_library_folder();
 

@@ -88,12 +88,16 @@ void against_framework(const std::vector<StackComponent>& components, std::vecto
 
 }  // namespace
 
-ChipCuda cuda_of_chip(const Chip& chip) {
-  const int capability = chip.capability_major * 10 + chip.capability_minor;
+std::optional<ChipCuda> cuda_of_capability(int major, int minor) {
   for (const auto& row : kRows) {
-    if (row.capability == capability) return {*VersionNumber::parse(row.least_cuda), row.last_major};
+    if (row.capability == major * 10 + minor)
+      return ChipCuda{*VersionNumber::parse(row.least_cuda), row.last_major};
   }
-  return {};
+  return std::nullopt;
+}
+
+ChipCuda cuda_of_chip(const Chip& chip) {
+  return cuda_of_capability(chip.capability_major, chip.capability_minor).value_or(ChipCuda{});
 }
 
 std::vector<Finding> judge_stack(const HostFacts& facts, const std::vector<StackComponent>& components) {

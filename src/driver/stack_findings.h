@@ -1,6 +1,7 @@
 // Layers that do not fit each other: CUDA against driver and chip, libraries against frameworks.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "driver/host_findings.h"
@@ -17,5 +18,7 @@ struct ChipCuda {
   int last_major = 0;   // 12 of Volta
 };
 ChipCuda cuda_of_chip(const Chip& chip);
+// Of a compute capability (9, 0); nullopt: not in the table.
+std::optional<ChipCuda> cuda_of_capability(int major, int minor);
 
 }  // namespace pagoda::driver

@@ -80,7 +80,7 @@ TEST(LogPatterns, MarksAreNoPatternsLiterals) {
   ASSERT_TRUE(matcher);
   for (const LogPattern& pattern : PatternMatcher::patterns()) {
     std::vector<PatternMatcher::Hit> hits;
-    (*matcher)->scan(pattern.literal, hits);
+    (*matcher)->scan(pattern.literal, *(*matcher)->make_scratch(), hits);
     ASSERT_FALSE(hits.empty()) << pattern.literal;
   }
 }

@@ -4,17 +4,15 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/subprocess.h"
 #include "faults/bundle.h"
 #include "faults/command_output.h"
-#include "faults/host_gpus.h"
 #include "faults/kernel_log_reader.h"
 #include "faults/redaction.h"
 #include "faults/source_files.h"
 
 namespace pagoda::faults {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kMostBytesOfLog = size_t{64} << 20;
 constexpr size_t kMostBytesOfCommand = size_t{8} << 20;
@@ -43,20 +41,21 @@ constexpr std::array<std::string_view, 19> kFiles = {
     "etc/cdi/*",
 };
 
-struct Command {
-  std::string_view name;
-  std::vector<std::string> words;
+struct ToolOutput {
+  std::string_view file;
+  std::vector<std::string> words;  // the first names the tool
 };
-const std::array<Command, 6>& commands() {
-  static const std::array<Command, 6> kCommands = {
-      Command{"nvidia-smi.txt", {"nvidia-smi"}},
-      Command{"nvidia-smi-q.txt", {"nvidia-smi", "-q"}},
-      Command{"nvidia-smi-L.txt", {"nvidia-smi", "-L"}},
-      Command{"nvidia-smi-nvlink-s.txt", {"nvidia-smi", "nvlink", "-s"}},
-      Command{"nvidia-smi-topo.txt", {"nvidia-smi", "topo", "-m"}},
-      Command{"lspci.txt", {"lspci", "-nnvvv", "-d", "10de:"}},
+constexpr std::string_view kSmi = "nvidia-smi";
+const std::array<ToolOutput, 6>& tool_outputs() {
+  static const std::array<ToolOutput, 6> kOutputs = {
+      ToolOutput{"nvidia-smi.txt", {"nvidia-smi"}},
+      ToolOutput{"nvidia-smi-q.txt", {"nvidia-smi", "-q"}},
+      ToolOutput{"nvidia-smi-L.txt", {"nvidia-smi", "-L"}},
+      ToolOutput{"nvidia-smi-nvlink-s.txt", {"nvidia-smi", "nvlink", "-s"}},
+      ToolOutput{"nvidia-smi-topo.txt", {"nvidia-smi", "topo", "-m"}},
+      ToolOutput{"lspci.txt", {"lspci", "-nnvvv", "-d", "10de:"}},
   };
-  return kCommands;
+  return kOutputs;
 }
 
 class Collector : public FileReceiver {
@@ -105,46 +104,38 @@ class Collector : public FileReceiver {
   bool cut_ = false;
 };
 
-// Paths below `folder` that `pattern` stands for.
-void expand(const fs::path& folder, std::string_view pattern, std::vector<fs::path>& paths) {
+// Files below `folder` that `pattern` stands for.
+void expand(const driver::HostRoot& root, const std::string& folder, std::string_view pattern,
+            std::vector<std::string>& paths) {
   const size_t slash = pattern.find('/');
   const std::string_view first = pattern.substr(0, slash);
-  const std::string_view rest =
-      slash == std::string_view::npos ? std::string_view() : pattern.substr(slash + 1);
-  std::error_code error;
-  if (first != "*") {
-    const fs::path path = folder / first;
-    if (!rest.empty()) return expand(path, rest, paths);
-    if (fs::is_regular_file(path, error)) paths.push_back(path);
-    return;
-  }
-  std::vector<fs::path> entries;
-  for (const auto& entry : fs::directory_iterator(folder, error)) entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  for (const fs::path& entry : entries) {
-    if (!rest.empty()) {
-      expand(entry, rest, paths);
-    } else if (fs::is_regular_file(entry, error)) {
-      paths.push_back(entry);
+  const bool is_last = slash == std::string_view::npos;
+  const std::vector<std::string> names =
+      first == "*" ? root.list(folder) : std::vector<std::string>{std::string(first)};
+  for (const std::string& name : names) {
+    const std::string path = folder + "/" + name;
+    if (!is_last) {
+      expand(root, path, pattern.substr(slash + 1), paths);
+    } else if (const auto kind = root.kind(path); kind && kind->type == '-') {
+      paths.push_back(path);
     }
   }
 }
 
-bool is_of_another_vendor(const fs::path& path) {
-  if (path.string().find("sys/bus/pci/devices") == std::string::npos) return false;
-  return read_small_file(path.parent_path() / "vendor") != "0x10de";
+bool is_of_another_vendor(const driver::HostRoot& root, const std::string& path) {
+  if (!path.starts_with("/sys/bus/pci/devices")) return false;
+  return root.read_text(path.substr(0, path.rfind('/')) + "/vendor") != "0x10de";
 }
 
-void collect_host(const fs::path& root, Collector& collector, CollectionSummary& summary) {
+void collect_host(const driver::HostRoot& root, Collector& collector, CollectionSummary& summary) {
   for (const std::string_view pattern : kFiles) {
-    std::vector<fs::path> paths;
-    expand(root, pattern, paths);
-    for (const fs::path& path : paths) {
-      if (!is_of_another_vendor(path))
-        collector.add("host/" + path.lexically_relative(root).string(), read_small_file(path) + "\n");
+    std::vector<std::string> paths;
+    expand(root, "", pattern, paths);
+    for (const std::string& path : paths) {
+      if (!is_of_another_vendor(root, path)) collector.add("host" + path, root.read_text(path) + "\n");
     }
   }
-  const auto log = read_kernel_log(root);
+  const auto log = read_kernel_log(root.folder());
   if (log) {
     collector.add("kernel.log", *log);
   } else {
@@ -152,28 +143,38 @@ void collect_host(const fs::path& root, Collector& collector, CollectionSummary&
   }
 }
 
-void collect_commands(Collector& collector, CollectionSummary& summary) {
-  for (const Command& command : commands()) {
-    const auto output = output_of(command.words, kCommandSeconds, kMostBytesOfCommand);
-    if (output) {
-      collector.add(std::string(command.name), *output);
+// "nvidia-smi -q", or where there is none, `pagoda smi -q`.
+std::vector<std::string> words_of_tool(const ToolOutput& output, const CollectionRequest& request) {
+  if (output.words[0] != kSmi || request.own_program.empty()) return output.words;
+  if (!request.only_own_smi && find_program(std::string(kSmi))) return output.words;
+  std::vector<std::string> words = request.own_program;
+  words.push_back("smi");
+  words.insert(words.end(), output.words.begin() + 1, output.words.end());
+  return words;
+}
+
+void collect_tools(const CollectionRequest& request, Collector& collector, CollectionSummary& summary) {
+  for (const ToolOutput& output : tool_outputs()) {
+    const auto words = words_of_tool(output, request);
+    const auto text = output_of(words, kCommandSeconds, kMostBytesOfCommand);
+    if (text) {
+      collector.add(std::string(output.file), *text);
     } else {
-      summary.gaps.push_back(format("{}: there is no {} here", command.name, command.words[0]));
+      summary.gaps.push_back(format("{}: there is no {} here", output.file, words[0]));
     }
   }
 }
 
 }  // namespace
 
-Result<CollectionSummary> collect_bundle(const std::string& path, const fs::path& root,
-                                         const std::vector<std::string>& logs, const std::string& report) {
-  PAGODA_ASSIGN(const auto bundle, Bundle::create(path));
+Result<CollectionSummary> collect_bundle(const CollectionRequest& request, const driver::HostRoot& root) {
+  PAGODA_ASSIGN(const auto bundle, Bundle::create(request.path));
   CollectionSummary summary;
   Collector collector(*bundle, summary);
-  PAGODA_TRY(collector.add("report.json", report));
+  PAGODA_TRY(collector.add("report.json", request.report));
   collect_host(root, collector, summary);
-  if (root == "/") collect_commands(collector, summary);
-  for (const std::string& log : logs) PAGODA_TRY(read_sources(log, collector));
+  if (request.live) collect_tools(request, collector, summary);
+  for (const std::string& log : request.logs) PAGODA_TRY(read_sources(log, collector));
   PAGODA_TRY(collector.status());
   PAGODA_TRY(bundle->close());
   summary.files = bundle->files();

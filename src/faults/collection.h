@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "driver/host_root.h"
 
 namespace pagoda::faults {
 
@@ -17,9 +17,17 @@ struct CollectionSummary {
   std::vector<std::string> gaps;
 };
 
-// `report` is put into it as report.json. `logs`: paths as for --from. Environment variables are not
-// collected.
-Result<CollectionSummary> collect_bundle(const std::string& path, const std::filesystem::path& root,
-                                         const std::vector<std::string>& logs, const std::string& report);
+struct CollectionRequest {
+  std::string path;               // of the bundle; must not exist
+  std::vector<std::string> logs;  // paths as for --from
+  std::string report;             // put into it as report.json
+  // The words that run `pagoda`: its smi tells of the GPUs where there is no nvidia-smi, or `only_own_smi`.
+  std::vector<std::string> own_program;
+  bool only_own_smi = false;
+  bool live = true;  // run the tools; false: the root is not this machine
+};
+
+// Environment variables are not collected.
+Result<CollectionSummary> collect_bundle(const CollectionRequest& request, const driver::HostRoot& root);
 
 }  // namespace pagoda::faults

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
-#include "faults/host_gpus.h"
+#include "base/format.h"
 
 namespace pagoda::faults {
 namespace {
@@ -33,6 +34,14 @@ bool add_devices(const fs::path& folder, std::vector<std::string>& devices) {
   return true;
 }
 
+// The state letter of /proc/PID/stat, after the name in parentheses.
+char state_of(const std::string& stat) {
+  const size_t close = stat.rfind(") ");
+  return close == std::string::npos || close + 2 >= stat.size() ? '?' : stat[close + 2];
+}
+
+}  // namespace
+
 // "…/docker-4f3c….scope", "/kubepods/…/4f3c…", "libpod-4f3c…": 64 hex digits.
 std::string container_of(const std::string& cgroup) {
   size_t run = 0;
@@ -45,18 +54,15 @@ std::string container_of(const std::string& cgroup) {
   return {};
 }
 
-// The state letter of /proc/PID/stat, after the name in parentheses.
-char state_of(const std::string& stat) {
-  const size_t close = stat.rfind(") ");
-  return close == std::string::npos || close + 2 >= stat.size() ? '?' : stat[close + 2];
+bool shows_whole_machine(const driver::HostRoot& root) {
+  // The first process namespace has this number in every kernel (PROC_PID_INIT_INO).
+  return !root.is_this_machine() || root.link_text("/proc/self/ns/pid") == "pid:[4026531836]";
 }
 
-}  // namespace
-
-Holders find_device_holders(const fs::path& root) {
+Holders find_device_holders(const driver::HostRoot& root) {
   Holders result;
   std::error_code error;
-  fs::directory_iterator processes(root / "proc", error);
+  fs::directory_iterator processes(root.outside("/proc"), error);
   for (; !error && processes != fs::directory_iterator(); processes.increment(error)) {
     const fs::path folder = processes->path();
     const std::string name = folder.filename().string();
@@ -64,7 +70,7 @@ Holders find_device_holders(const fs::path& root) {
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), holder.pid);
     if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) continue;
     bool visible = add_devices(folder / "fd", holder.devices);
-    if (state_of(read_small_file(folder / "stat")) == 'Z') {
+    if (state_of(root.read_text(format("/proc/{}/stat", name))) == 'Z') {
       std::error_code no_threads;
       for (const auto& thread : fs::directory_iterator(folder / "task", no_threads))
         visible = add_devices(thread.path() / "fd", holder.devices) && visible;
@@ -72,11 +78,12 @@ Holders find_device_holders(const fs::path& root) {
     }
     if (!visible) ++result.hidden;
     if (holder.devices.empty()) continue;
-    holder.process = read_small_file(folder / "comm");
-    holder.container = container_of(read_small_file(folder / "cgroup"));
+    holder.process = root.read_text(format("/proc/{}/comm", name));
+    holder.container = container_of(root.read_text(format("/proc/{}/cgroup", name)));
     std::sort(holder.devices.begin(), holder.devices.end());
     result.holders.push_back(std::move(holder));
   }
+  result.sees_all = !error && result.hidden == 0 && shows_whole_machine(root);
   std::sort(result.holders.begin(), result.holders.end(),
             [](const auto& a, const auto& b) { return a.pid < b.pid; });
   return result;

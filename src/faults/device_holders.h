@@ -2,9 +2,10 @@
 // thread is dead.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "driver/host_root.h"
 
 namespace pagoda::faults {
 
@@ -19,7 +20,16 @@ struct DeviceHolder {
 struct Holders {
   std::vector<DeviceHolder> holders;  // by pid
   int hidden = 0;                     // processes whose files this user may not see
+  // All of the machine's processes were looked at: none hidden, and this is not a container's own /proc.
+  bool sees_all = false;
 };
-Holders find_device_holders(const std::filesystem::path& root);
+Holders find_device_holders(const driver::HostRoot& root);
+
+// All processes of the machine are in /proc: it is not a container's own. A laid-out tree counts as a
+// machine.
+bool shows_whole_machine(const driver::HostRoot& root);
+
+// The short id of the container that a /proc/PID/cgroup names; empty: none.
+std::string container_of(const std::string& cgroup);
 
 }  // namespace pagoda::faults

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include "base/format.h"
 #include "faults/event_reader.h"
@@ -66,14 +67,6 @@ bool is_no_fault(const Finding& finding, const MachineRecord& machine) {
   return finding.fault->id == "aer-corrected-many" && finding.count < kManyCorrected;
 }
 
-bool same_subject(const Finding& a, const Finding& b) {
-  if (a.fault != b.fault) return false;
-  for (const std::string_view name : words_of(a.fault->key)) {
-    if (a.fields.get(name) != b.fields.get(name)) return false;
-  }
-  return true;
-}
-
 void merge(Finding& into, Finding&& from) {
   into.count += from.count;
   into.fields.add_missing(from.fields);
@@ -86,20 +79,22 @@ void merge(Finding& into, Finding&& from) {
 // it.
 std::vector<Finding> merged(std::vector<Finding> findings) {
   std::vector<Finding> result;
+  std::unordered_map<std::string, size_t> places;
   for (Finding& finding : findings) {
-    const auto same = std::find_if(result.begin(), result.end(),
-                                   [&](const Finding& f) { return same_subject(f, finding); });
-    if (same != result.end()) {
-      merge(*same, std::move(finding));
-    } else {
+    const auto [place, is_new] =
+        places.try_emplace(EventLog::key_of(*finding.fault, finding.fields), result.size());
+    if (is_new) {
       result.push_back(std::move(finding));
+    } else {
+      merge(result[place->second], std::move(finding));
     }
   }
   for (size_t i = 0; i < result.size();) {
     const bool nameless = result[i].fault->key == "gpu" && !result[i].fields.has("gpu");
-    const auto named = std::find_if(result.begin(), result.end(), [&](const Finding& f) {
-      return nameless && f.fault == result[i].fault && f.fields.has("gpu");
-    });
+    const auto named =
+        !nameless ? result.end() : std::find_if(result.begin(), result.end(), [&](const Finding& f) {
+          return f.fault == result[i].fault && f.fields.has("gpu");
+        });
     if (named == result.end()) {
       ++i;
       continue;

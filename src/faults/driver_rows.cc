@@ -75,6 +75,9 @@ constexpr FaultRow kRows[] = {
      "daemon-reload), "
      "else of a GPU that does not answer",
      "restart-container keep-container-devices find-kernel-log", "NVML fails with \"Unknown Error\"", ""},
+    {"driver-hangs", kDriverSymptom, kPresence, kFault, kHigh, kYes, "driver hangs",
+     "NVML does not come back from its initialisation: the driver hangs, as it does on a GPU that died",
+     "drain-node find-kernel-log reboot-node check-slot-power-heat", "NVML hangs", ""},
     {"nvml-permission", kSetup, kPresence, kFault, kMedium, kNo, "no permission for the device files",
      "this user may not open /dev/nvidia*", "device-permissions", "", ""},
     {"no-devices", kDriverSymptom, kPresence, kFault, kMedium, kNo, "no GPU found",

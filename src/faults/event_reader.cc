@@ -60,7 +60,7 @@ constexpr std::array kRecoveryActions = {
     RecoveryAction{1, "GPU reset", "nvidia-smi --gpu-reset -i {gpu}"},
     RecoveryAction{2, "node reboot", "systemctl reboot"},
     RecoveryAction{3, "drain its peer-to-peer traffic, then reset the peers' applications",
-                   "nvidia-smi --query-compute-apps=pid,gpu_bus_id --format=csv"},
+                   "pagoda smi --query-compute-apps=pid,gpu_bus_id --format=csv"},
     RecoveryAction{4, "drain the GPU, then reset it", "nvidia-smi --gpu-reset -i {gpu}"},
     RecoveryAction{5, "recover the IMEX domain", "systemctl restart nvidia-imex"},
 };
@@ -98,24 +98,6 @@ std::string_view verb_of(std::string_view rest) {
   return "accessed";
 }
 
-const FaultRow* read_xid(Fields& fields) {
-  const std::string rest(fields.get("rest"));
-  fields.set("rest", "");
-  const int xid = integer<int>(fields.get("xid"));
-  const std::string pid = value_after(rest, "pid=");
-  if (std::all_of(pid.begin(), pid.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    fields.set("pid", pid);
-  fields.set("process", value_after(rest, "name="));
-  fields.set("app", application_of(fields));
-  fields.set("detail", std::string(without_process(rest).substr(0, 160)));
-  if (xid == 31) fields.set("verb", std::string(verb_of(rest)));
-  if (xid == 74 || (xid >= 144 && xid <= 150)) read_nvlink(without_process(rest), fields);
-  if (xid == 79) fields.set("how", "XID 79");
-  if (xid == 154) return read_recovery(rest, fields);
-  const FaultRow* row = find_fault(format("xid-{}", xid));
-  return row != nullptr ? row : find_fault("xid-other");
-}
-
 const FaultRow* read_sxid(Fields& fields) {
   const std::string rest(fields.get("rest"));
   fields.set("rest", "");
@@ -133,8 +115,7 @@ const FaultRow* read_sxid(Fields& fields) {
 void read_chip(Fields& fields) {
   const auto device = integer<uint16_t>(fields.get("device"), 16);
   fields.set("chip", name_of_device(device));
-  const GpuGeneration* generation = generation_of_device(device);
-  if (generation != nullptr) fields.set("branch", std::string(generation->last_branch));
+  fields.set("branch", last_branch_of_device(device));
 }
 
 // A GPU that its own last branch still drives, or a newer one: the driver is not too new but too old for it.
@@ -149,8 +130,7 @@ void read_cuda(Fields& fields) {
     fields.set("found", format("{}.{}", number / 1000, number % 1000 / 10));
   }
   if (const auto least = least_driver_of_cuda(fields.get("cuda"))) fields.set("least", std::string(*least));
-  if (const auto least = least_cuda_of_capability(fields.get("capability")))
-    fields.set("least", std::string(*least));
+  if (const auto least = least_cuda_of_capability(fields.get("capability"))) fields.set("least", *least);
 }
 
 // Reserved and unused is more than what was wanted, and not a trifle: fragmentation, not need.
@@ -204,6 +184,19 @@ void read_kv(Fields& fields) {
     fields.set("estimate", format("{} tokens", fields.get("fits")));
 }
 
+// Kept by number: a storm of XIDs asks for it a million times.
+const FaultRow* row_of_xid(int xid) {
+  static const auto kRowsByNumber = [] {
+    std::array<const FaultRow*, 256> rows{};
+    for (size_t number = 0; number < rows.size(); ++number)
+      rows[number] = find_fault(format("xid-{}", number));
+    return rows;
+  }();
+  const bool known = xid >= 0 && xid < static_cast<int>(kRowsByNumber.size()) &&
+                     kRowsByNumber[static_cast<size_t>(xid)] != nullptr;
+  return known ? kRowsByNumber[static_cast<size_t>(xid)] : find_fault("xid-other");
+}
+
 }  // namespace
 
 void set_recovery_action(int number, Fields& fields) {
@@ -228,6 +221,22 @@ std::string short_address(std::string_view address) {
   return lower;
 }
 
+const FaultRow* complete_xid(Fields& fields) {
+  const std::string rest(fields.get("rest"));
+  fields.set("rest", "");
+  const int xid = integer<int>(fields.get("xid"));
+  const std::string pid = value_after(rest, "pid=");
+  if (std::all_of(pid.begin(), pid.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    fields.set("pid", pid);
+  fields.set("process", value_after(rest, "name="));
+  fields.set("detail", std::string(without_process(rest).substr(0, 160)));
+  if (xid == 31) fields.set("verb", std::string(verb_of(rest)));
+  if (xid == 74 || (xid >= 144 && xid <= 150)) read_nvlink(without_process(rest), fields);
+  if (xid == 79) fields.set("how", "XID 79");
+  if (xid == 154) return read_recovery(rest, fields);
+  return row_of_xid(xid);
+}
+
 std::string application_of(const Fields& fields) {
   const std::string_view pid = fields.get("pid"), process = fields.get("process");
   if (pid.empty() && process.empty()) return "the application";
@@ -244,7 +253,7 @@ const FaultRow* read_event(const LogPattern& pattern, Fields& fields) {
     case Reader::kPlain:
       break;
     case Reader::kXid:
-      return read_xid(fields);
+      return complete_xid(fields);
     case Reader::kSxid:
       return read_sxid(fields);
     case Reader::kChip:

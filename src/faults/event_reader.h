@@ -16,6 +16,10 @@ std::string short_address(std::string_view address);
 // after all (an XID whose number is out of range).
 const FaultRow* read_event(const LogPattern& pattern, Fields& fields);
 
+// Completes the fields of an XID (gpu, xid, and rest: what its line says further) and returns its row; an
+// unknown number has the row for others.
+const FaultRow* complete_xid(Fields& fields);
+
 // Sets action and action_command after nvmlDeviceGpuRecoveryAction_t; an unknown number sets nothing.
 void set_recovery_action(int number, Fields& fields);
 

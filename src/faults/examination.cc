@@ -50,11 +50,15 @@ class Examination::Receiver : public FileReceiver {
   std::unique_ptr<TextScanner> scanner_;
 };
 
-Examination::Examination(std::unique_ptr<PatternMatcher> matcher) : matcher_(std::move(matcher)) {}
+Examination::Examination(std::shared_ptr<const PatternMatcher> matcher) : matcher_(std::move(matcher)) {}
 Examination::~Examination() = default;
 
 Result<std::unique_ptr<Examination>> Examination::begin() {
   PAGODA_ASSIGN(auto matcher, PatternMatcher::create(section_marks()));
+  return begin(std::shared_ptr<const PatternMatcher>(std::move(matcher)));
+}
+
+std::unique_ptr<Examination> Examination::begin(std::shared_ptr<const PatternMatcher> matcher) {
   return std::unique_ptr<Examination>(new Examination(std::move(matcher)));
 }
 
@@ -74,9 +78,17 @@ void Examination::add(Event event) {
   records_.events.add(std::move(event));
 }
 
-void Examination::add(const Snapshot& snapshot, const std::string& source) {
+void Examination::record(const Snapshot& snapshot) {
   records_.machine.add(snapshot);
+}
+
+void Examination::judge(const Snapshot& snapshot, const std::string& source) {
   judge_snapshot(snapshot, source, [this](Event event) { records_.events.add(std::move(event)); });
+}
+
+void Examination::add_activity(std::string_view gpu, std::vector<ProcessActivity> processes,
+                               const NetworkActivity& network) {
+  records_.machine.add_activity(gpu, std::move(processes), network);
 }
 
 void Examination::add_gap(std::string gap) {

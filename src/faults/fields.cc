@@ -1,7 +1,9 @@
 #include "faults/fields.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <set>
 
 namespace pagoda::faults {
 namespace {
@@ -25,6 +27,13 @@ bool append(std::string_view text, const Fields& fields, std::string& out) {
 
 }  // namespace
 
+std::string_view lasting_name(std::string_view text) {
+  static std::mutex mutex;
+  static std::set<std::string, std::less<>> names;
+  const std::scoped_lock lock(mutex);
+  return *names.emplace(text).first;
+}
+
 void Fields::set(std::string_view name, std::string value) {
   const auto found =
       std::find_if(values_.begin(), values_.end(), [&](const auto& f) { return f.first == name; });
@@ -33,6 +42,7 @@ void Fields::set(std::string_view name, std::string value) {
   } else if (found != values_.end()) {
     found->second = std::move(value);
   } else {
+    if (values_.empty()) values_.reserve(8);
     values_.emplace_back(name, std::move(value));
   }
 }

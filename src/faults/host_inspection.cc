@@ -1,46 +1,46 @@
 #include "faults/host_inspection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/format.h"
-#include "faults/device_holders.h"
+#include "driver/host_facts.h"
 #include "faults/driver_facts.h"
 #include "faults/event_reader.h"
 #include "faults/evidence_text.h"
 #include "faults/fault_catalogue.h"
-#include "faults/host_gpus.h"
 #include "faults/kernel_log_reader.h"
 
 namespace pagoda::faults {
 namespace {
 
-namespace fs = std::filesystem;
+using driver::HostFacts;
+using driver::PciDevice;
 
 class Inspection {
  public:
-  Inspection(const fs::path& root, Examination& examination) : root_(root), examination_(examination) {}
+  Inspection(const driver::HostRoot& root, Examination& examination)
+      : root_(root), examination_(examination), facts_(driver::read_host_facts(root)) {}
 
-  void run() {
-    pci_ = find_pci_gpus(root_);
-    module_ = loaded_module_version(root_);
-    inspect_pci();
+  HostView run() {
+    view_.has_gpus = !facts_.gpus.empty();
+    view_.module_loaded = facts_.loaded.has_value();
+    view_.whole_machine = shows_whole_machine(root_);
+    inspect_bus();
     inspect_driver();
     inspect_fabric();
-    inspect_kernel_log();
     inspect_holders();
-    examination_.add_gap(
-        "steps 2 and 3 (temperature, power, ECC, links, load) need NVML, which this version does not read: "
-        "give it "
-        "`nvidia-smi -q` with --from");
+    return std::move(view_);
   }
 
  private:
-  void say(std::string_view id, const fs::path& source, const std::string& text,
+  void say(std::string_view id, std::string_view source, const std::string& text,
            std::initializer_list<std::pair<std::string_view, std::string>> fields) {
     Event event;
     event.fault = find_fault(id);
     for (const auto& [name, value] : fields) event.fields.set(name, value);
-    event.evidence = {"/" + source.lexically_relative(root_).string(), 0, "", evidence_text(text)};
+    event.evidence = {std::string(source), 0, "", evidence_text(text)};
     examination_.add(std::move(event));
   }
 
@@ -48,81 +48,114 @@ class Inspection {
     examination_.add_observation({step, std::move(subject), std::move(text)});
   }
 
-  void inspect_pci() {
-    if (pci_.gpus.empty()) see(Step::kPresence, "PCI bus", "no NVIDIA GPU");
-    for (const PciGpu& gpu : pci_.gpus) {
-      const fs::path driver = root_ / "sys/bus/pci/devices" / gpu.address / "driver";
-      if (gpu.driver == "nouveau") {
-        say("nouveau", driver, "driver: nouveau",
+  static std::string driver_link(const PciDevice& gpu) {
+    return "/sys/bus/pci/devices/" + gpu.address + "/driver";
+  }
+
+  void inspect_bus() {
+    if (facts_.gpus.empty()) see(Step::kPresence, "PCI bus", "no NVIDIA GPU");
+    for (const PciDevice& gpu : facts_.gpus) {
+      const std::string& owner = gpu.kernel_driver;
+      if (owner == "nvidia") view_.claimed.insert(short_address(gpu.address));
+      if (owner == "nouveau") {
+        say("nouveau", driver_link(gpu), "driver: nouveau",
             {{"gpu", short_address(gpu.address)}, {"gpu_full", gpu.address}});
         continue;
       }
-      const std::string how = gpu.driver.empty()         ? "no driver"
-                              : gpu.driver == "vfio-pci" ? "given to a virtual machine (vfio-pci)"
-                                                         : "driver " + gpu.driver;
-      see(Step::kPresence, "GPU " + gpu.address, format("{}, {}", name_of_device(gpu.device), how));
+      const std::string how = owner.empty()         ? "no driver"
+                              : owner == "vfio-pci" ? "given to a virtual machine (vfio-pci)"
+                                                    : "driver " + owner;
+      see(Step::kPresence, "GPU " + gpu.address,
+          format("{}, {}", gpu.name.empty() ? name_of_device(gpu.device) : gpu.board_name(), how));
     }
-  }
-
-  std::vector<std::string> gpus_by_driver(std::string_view driver) const {
-    std::vector<std::string> addresses;
-    for (const PciGpu& gpu : pci_.gpus) {
-      if (gpu.driver == driver) addresses.push_back(gpu.address);
-    }
-    return addresses;
   }
 
   void inspect_driver() {
-    const auto unclaimed = gpus_by_driver(""), claimed = gpus_by_driver("nvidia");
-    if (module_.empty()) {
+    std::vector<std::string> unclaimed;
+    for (const PciDevice& gpu : facts_.gpus) {
+      if (gpu.kernel_driver.empty()) unclaimed.push_back(gpu.address);
+    }
+    if (!facts_.loaded) {
       if (unclaimed.empty()) return;
-      std::string list;
-      for (const std::string& address : unclaimed) list += (list.empty() ? "" : ", ") + address;
-      say("module-not-loaded", root_ / "proc/modules", "no module nvidia",
-          {{"count", std::to_string(unclaimed.size())}, {"gpu_list", list}});
+      say("module-not-loaded", "/proc/modules", "no module nvidia",
+          {{"count", std::to_string(unclaimed.size())},
+           {"gpu_list", format("{}", fmt::join(unclaimed, ", "))}});
       return;
     }
-    see(Step::kPresence, "NVIDIA kernel module", module_);
-    const std::string library = user_space_driver_version(root_);
-    if (!library.empty() && library != module_)
-      say("driver-mismatch", root_ / "proc/driver/nvidia/version",
-          read_small_file(root_ / "proc/driver/nvidia/version"), {{"client", library}, {"module", module_}});
+    const std::string module = facts_.loaded->version.text();
+    see(Step::kPresence, "NVIDIA kernel module", module);
+    compare_library(module);
+    fit_chips(module);
     for (const std::string& address : unclaimed)
-      say("gpu-missing", root_ / "sys/bus/pci/devices" / address / "driver", "no driver bound",
+      say("gpu-missing", "/sys/bus/pci/devices/" + address + "/driver", "no driver bound",
           {{"gpu", short_address(address)}});
-    if (!claimed.empty()) inspect_device_files();
+    if (!view_.claimed.empty()) inspect_device_files();
+  }
+
+  // The library that programs get, or where no link says, any of the module's version.
+  void compare_library(const std::string& module) {
+    std::string library;
+    for (const auto& in_use : {facts_.libcuda, facts_.libnvidia_ml}) {
+      if (in_use && (library.empty() || library == module)) library = in_use->version.text();
+    }
+    if (!facts_.libcuda && !facts_.libnvidia_ml) {
+      for (const driver::DriverLibrary& found : facts_.libraries) {
+        if (found.name == "libcuda" && library != module) library = found.version.text();
+      }
+    }
+    if (library.empty() || library == module) return;
+    say("driver-mismatch", "/proc/driver/nvidia/version", root_.read_text("/proc/driver/nvidia/version"),
+        {{"client", library}, {"module", module}});
+  }
+
+  void fit_chips(const std::string& module) {
+    for (const PciDevice& gpu : facts_.gpus) {
+      if (gpu.chip == nullptr || gpu.kernel_driver == "vfio-pci") continue;
+      const std::string name = name_of_device(gpu.device), branch = last_branch_of_device(gpu.device);
+      const bool open = facts_.loaded->kind == driver::ModuleKind::kOpen;
+      if (open && gpu.chip->open_module == driver::OpenModule::kUnsupported) {
+        say("open-module-unsupported", "/proc/driver/nvidia/version",
+            root_.read_text("/proc/driver/nvidia/version"),
+            {{"gpu", short_address(gpu.address)}, {"chip", name}, {"branch", branch}});
+      } else if (gpu.chip->last_branch != 0 && facts_.loaded->version.major() > gpu.chip->last_branch) {
+        say("legacy-gpu", "/proc/driver/nvidia/version", root_.read_text("/proc/driver/nvidia/version"),
+            {{"gpu", short_address(gpu.address)}, {"chip", name}, {"branch", branch}, {"version", module}});
+      } else if (!open && facts_.loaded->kind == driver::ModuleKind::kProprietary &&
+                 gpu.needs_open_module()) {
+        say("new-gpu", "/proc/driver/nvidia/version", root_.read_text("/proc/driver/nvidia/version"),
+            {{"gpu", short_address(gpu.address)}, {"chip", name}, {"version", module}});
+      }
+    }
   }
 
   void inspect_device_files() {
-    std::error_code error;
-    if (fs::exists(root_ / "dev/nvidiactl", error)) return;
-    say("device-files-missing", root_ / "dev/nvidiactl", "not there", {});
+    constexpr std::string_view kControl = "/dev/nvidiactl";
+    const auto& others = facts_.nodes.not_devices;
+    // A folder that stands for a machine holds plain files; on the machine itself they are a fault.
+    const bool laid_out =
+        !root_.is_this_machine() && std::find(others.begin(), others.end(), kControl) != others.end();
+    if (facts_.nodes.find(kControl) == nullptr && !laid_out)
+      say("device-files-missing", kControl, "not there", {});
   }
 
   void inspect_fabric() {
-    if (pci_.switches == 0 || module_.empty()) return;
-    std::error_code error;
-    for (const auto& process : fs::directory_iterator(root_ / "proc", error)) {
-      if (read_small_file(process.path() / "comm").starts_with("nv-fabricmanage")) return;
-    }
-    say("fabric-manager-stopped", root_ / "proc", "no process nv-fabricmanager",
-        {{"count", std::to_string(pci_.switches)}});
-  }
-
-  void inspect_kernel_log() {
-    const auto log = read_kernel_log(root_);
-    if (!log) return examination_.add_gap(log.error().message);
-    examination_.read_text("kernel log", *log);
+    if (facts_.nvswitches.empty() || !facts_.loaded) return;
+    const driver::DriverServices& services = facts_.services;
+    if (services.fabric_manager_version && *services.fabric_manager_version != facts_.loaded->version)
+      say("fabric-manager-version", "installed packages",
+          "fabric manager " + services.fabric_manager_version->text(),
+          {{"client", services.fabric_manager_version->text()}, {"module", facts_.loaded->version.text()}});
+    if (!services.fabric_manager_running && view_.whole_machine)
+      say("fabric-manager-stopped", "/proc", "no process nv-fabricmanager",
+          {{"count", std::to_string(facts_.nvswitches.size())}});
   }
 
   void inspect_holders() {
-    const Holders found = find_device_holders(root_);
-    for (const DeviceHolder& holder : found.holders) {
-      std::string devices;
-      for (const std::string& device : holder.devices) devices += (devices.empty() ? "" : ", ") + device;
+    view_.holders = find_device_holders(root_);
+    for (const DeviceHolder& holder : view_.holders.holders) {
+      const std::string devices = format("{}", fmt::join(holder.devices, ", "));
       if (holder.dead) {
-        say("zombie-holder", root_ / "proc" / std::to_string(holder.pid) / "stat",
-            "state Z, holds " + devices,
+        say("zombie-holder", format("/proc/{}/stat", holder.pid), "state Z, holds " + devices,
             {{"pid", std::to_string(holder.pid)}, {"process", holder.process}, {"device", devices}});
         continue;
       }
@@ -130,22 +163,38 @@ class Inspection {
           format("holds {}{}", devices,
                  holder.container.empty() ? "" : " from container " + holder.container));
     }
-    if (found.hidden > 0 && !pci_.gpus.empty())
+    if (view_.holders.hidden > 0 && !facts_.gpus.empty())
       examination_.add_gap(
           format("the open files of {} other users' processes: run as root to see who holds the GPUs",
-                 found.hidden));
+                 view_.holders.hidden));
   }
 
-  const fs::path& root_;
+  const driver::HostRoot& root_;
   Examination& examination_;
-  PciView pci_;
-  std::string module_;
+  const HostFacts facts_;
+  HostView view_;
 };
 
 }  // namespace
 
-void inspect_host(const fs::path& root, Examination& examination) {
-  Inspection(root, examination).run();
+HostView inspect_host(const driver::HostRoot& root, Examination& examination) {
+  return Inspection(root, examination).run();
+}
+
+bool inspect_kernel_log(const driver::HostRoot& root, Examination& examination) {
+  auto log = read_kernel_log(root.folder());
+  if (root.is_this_machine() && (!log || !begins_at_boot(*log))) {
+    if (const auto journal = read_journal_of_kernel()) {
+      examination.read_text("journal", *journal);
+      return true;
+    }
+  }
+  if (!log) {
+    examination.add_gap(log.error().message);
+    return false;
+  }
+  examination.read_text("kernel log", *log);
+  return true;
 }
 
 }  // namespace pagoda::faults

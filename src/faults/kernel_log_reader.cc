@@ -11,12 +11,16 @@
 #include <vector>
 
 #include "base/format.h"
+#include "faults/command_output.h"
+#include "faults/line_time.h"
 #include "faults/smi_section.h"
 
 namespace pagoda::faults {
 namespace {
 
 constexpr size_t kRecordBytes = 8192;            // the kernel's longest record
+constexpr double kEarlySeconds = 60;             // the first message of a whole log comes before
+constexpr double kJournalSeconds = 20;           // that journalctl may take
 constexpr size_t kMostBytes = size_t{64} << 20;  // of a log; the kernel's own is at most 16 MiB
 
 // Each read of the device returns one record; it never ends but would block.
@@ -53,6 +57,19 @@ std::string dmesg_line(std::string_view record) {
   std::string_view text = record.substr(semicolon + 1);
   text = text.substr(0, text.find('\n'));  // what follows are the record's properties
   return format("[{:5d}.{:06d}] {}\n", microseconds / 1'000'000, microseconds % 1'000'000, text);
+}
+
+bool begins_at_boot(std::string_view log) {
+  const LineTime first = time_of_line(log.substr(0, log.find('\n')));
+  return first.clock != LineTime::Clock::kBoot || first.seconds < kEarlySeconds;
+}
+
+std::optional<std::string> read_journal_of_kernel() {
+  auto journal =
+      output_of({"journalctl", "--dmesg", "--boot", "--output=short-precise", "--no-pager", "--quiet"},
+                kJournalSeconds, kMostBytes);
+  if (!journal || journal->find(" kernel: ") == std::string::npos) return std::nullopt;
+  return journal;
 }
 
 Result<std::string> read_kernel_log(const std::filesystem::path& root) {

@@ -26,19 +26,22 @@ void MachineRecord::add(const Snapshot& snapshot) {
     if (!gpu.index.empty()) record.index = gpu.index;
     if (!gpu.address.empty()) record.address = gpu.address;
     if (!gpu.name.empty()) record.name = gpu.name;
-    if (const auto load = gpu[Quantity::kGpuUtilization].value) {
-      ++record.samples;
-      record.gpu_percent_sum += *load;
-      if (const auto memory = gpu[Quantity::kMemoryUtilization].value) {
-        ++record.memory_samples;
-        record.memory_percent_sum += *memory;
-      }
-    }
     for (size_t i = 0; i < gpu.readings.size(); ++i) {
       const auto q = static_cast<Quantity>(i);
+      if (gpu[q].value) record.courses[i].add(*gpu[q].value);
       if (gpu[q].value || !gpu[q].text.empty()) record.last[q] = gpu[q];
     }
     if (gpu.processes) record.last.processes = gpu.processes;
+  }
+}
+
+void MachineRecord::add_activity(std::string_view label, std::vector<ProcessActivity> processes,
+                                 const NetworkActivity& network) {
+  for (GpuRecord& record : records_) {
+    if (&record != find(label)) continue;
+    record.processes = std::move(processes);
+    record.network = network;
+    return;
   }
 }
 

@@ -6,16 +6,33 @@
 #include <string>
 #include <vector>
 
-#include "faults/gpu_readings.h"
+#include "faults/process_activity.h"
+#include "faults/reported_readings.h"
 
 namespace pagoda::faults {
 
+// All values of one quantity.
+struct Course {
+  int64_t count = 0;
+  double sum = 0;
+  void add(double value) {
+    ++count;
+    sum += value;
+  }
+  double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
+};
+
 struct GpuRecord {
   std::string index, address, name;
-  int64_t samples = 0;  // readings of its load
-  double gpu_percent_sum = 0, memory_percent_sum = 0;
-  int64_t memory_samples = 0;
+  std::array<Course, static_cast<size_t>(Quantity::kCount)> courses;
   GpuReadings last;  // the newest value of each quantity
+  // What its processes did meanwhile, where it was watched.
+  std::vector<ProcessActivity> processes;
+  NetworkActivity network;
+
+  const Course& operator[](Quantity q) const { return courses[static_cast<size_t>(q)]; }
+  // Readings of its load.
+  int64_t samples() const { return (*this)[Quantity::kGpuUtilization].count; }
 };
 
 class MachineRecord {
@@ -23,6 +40,9 @@ class MachineRecord {
   static constexpr size_t kMostGpus = 1024;
 
   void add(const Snapshot& snapshot);
+  // What the processes of a GPU that is there already did; `label` as find() takes it.
+  void add_activity(std::string_view label, std::vector<ProcessActivity> processes,
+                    const NetworkActivity& network);
   // By address, where it is known, else by index.
   std::vector<const GpuRecord*> gpus() const;
   // The record that `label` (address or index) names; nullptr: none.

@@ -5,32 +5,12 @@
 #include <map>
 
 #include "base/format.h"
+#include "faults/load_words.h"
 
 namespace pagoda::faults {
 namespace {
 
 using enum Quantity;
-
-// Percent from which a unit counts as busy, and below which as idle.
-constexpr double kHigh = 70, kLow = 40, kIdle = 5;
-
-std::string load_in_words(const GpuRecord& gpu) {
-  if (gpu.samples == 0) return {};
-  const double compute = gpu.gpu_percent_sum / static_cast<double>(gpu.samples);
-  const bool memory_known = gpu.memory_samples > 0;
-  const double memory = memory_known ? gpu.memory_percent_sum / static_cast<double>(gpu.memory_samples) : 0;
-  const bool holds_memory =
-      gpu.last[kMemoryUsed].value.value_or(0) > 0.1 * gpu.last[kMemoryTotal].value.value_or(1e12);
-  if (memory_known && memory >= kHigh) return "bandwidth-bound";
-  if (compute >= kHigh) return memory_known ? "compute-bound" : "busy";
-  if (memory_known && memory >= kHigh - 10 && compute < kLow) return "bandwidth-bound";
-  if (compute >= kLow) return "partly busy";
-  if (compute < kIdle && !holds_memory) return "idle";
-  if (gpu.samples >= 3 && compute < kLow)
-    return compute < kIdle ? "holds memory and waits for work"
-                           : "waits for the CPU, the disk, the network, or one request at a time";
-  return compute < kIdle ? "holds memory and computes nothing right now" : "little load";
-}
 
 std::string state_in_words(const GpuRecord& gpu) {
   std::vector<std::string> parts;
@@ -59,6 +39,13 @@ struct Range {
   }
 };
 
+struct ProfileWord {
+  Quantity quantity;
+  std::string_view name;
+};
+constexpr ProfileWord kProfile[] = {
+    {kSmActivity, "SM"}, {kTensorActivity, "tensor"}, {kDramActivity, "memory bandwidth"}};
+
 std::string numbers_in_words(const std::vector<const GpuRecord*>& gpus) {
   Range temperature, power, limit, used, total, load;
   int64_t samples = 0;
@@ -68,8 +55,8 @@ std::string numbers_in_words(const std::vector<const GpuRecord*>& gpus) {
     limit.add(gpu->last[kPowerLimit].value);
     used.add(gpu->last[kMemoryUsed].value);
     total.add(gpu->last[kMemoryTotal].value);
-    if (gpu->samples > 0) load.add(gpu->gpu_percent_sum / static_cast<double>(gpu->samples));
-    samples = std::max(samples, gpu->samples);
+    if (gpu->samples() > 0) load.add((*gpu)[kGpuUtilization].mean());
+    samples = std::max(samples, gpu->samples());
   }
   std::string text;
   const auto add = [&](const std::string& part) {
@@ -81,6 +68,13 @@ std::string numbers_in_words(const std::vector<const GpuRecord*>& gpus) {
     add(most_power.empty() ? power.in("W") : format("{} of {}", power.in("W"), most_power));
   if (!used.in("MiB").empty())
     add(most_memory.empty() ? used.in("MiB") : format("{} of {}", used.in("MiB"), most_memory));
+  for (const auto& [quantity, name] : kProfile) {
+    Range range;
+    for (const GpuRecord* gpu : gpus) {
+      if ((*gpu)[quantity].count > 0) range.add((*gpu)[quantity].mean());
+    }
+    if (const std::string percent = range.in("%"); !percent.empty()) add(format("{} {}", name, percent));
+  }
   if (!load.in("%").empty())
     add(load.in("%") +
         (samples > 1 ? format(" busy (mean of {} readings)", samples) : " busy (one reading)"));

@@ -26,7 +26,7 @@ constexpr uint32_t kMatchSteps = 200'000;
 
 struct Expression {
   pcre2_code* code = nullptr;
-  std::vector<std::pair<std::string, uint32_t>> groups;  // name, number
+  std::vector<std::pair<std::string_view, uint32_t>> groups;  // name (lasting_name()), number
 };
 
 Expression compile(std::string_view text) {
@@ -43,7 +43,8 @@ Expression compile(std::string_view text) {
   pcre2_pattern_info(result.code, PCRE2_INFO_NAMEENTRYSIZE, &entry_bytes);
   pcre2_pattern_info(result.code, PCRE2_INFO_NAMETABLE, &table);
   for (uint32_t i = 0; i < count; ++i, table += entry_bytes) {
-    result.groups.emplace_back(reinterpret_cast<const char*>(table + 2), (table[0] << 8) | table[1]);
+    result.groups.emplace_back(lasting_name(reinterpret_cast<const char*>(table + 2)),
+                               (table[0] << 8) | table[1]);
   }
   return result;
 }
@@ -55,14 +56,12 @@ struct PatternMatcher::State {
   std::vector<std::vector<uint32_t>> rows;  // by literal
   size_t first_mark = 0;
   std::vector<Expression> expressions;  // by row
-  pcre2_match_data* match_data = nullptr;
   pcre2_match_context* context = nullptr;
   hs_database_t* database = nullptr;
-  hs_scratch_t* scratch = nullptr;
+  hs_scratch_t* scratch = nullptr;  // the pattern of those that are cloned from it
 
   ~State() {
     for (Expression& e : expressions) pcre2_code_free(e.code);
-    pcre2_match_data_free(match_data);
     pcre2_match_context_free(context);
     hs_free_scratch(scratch);
     hs_free_database(database);
@@ -106,6 +105,25 @@ Status PatternMatcher::State::compile_literals() {
   return {};
 }
 
+struct PatternMatcher::Scratch::Room {
+  hs_scratch_t* scan = nullptr;
+  pcre2_match_data* match = nullptr;
+  ~Room() {
+    hs_free_scratch(scan);
+    pcre2_match_data_free(match);
+  }
+};
+PatternMatcher::Scratch::~Scratch() = default;
+
+std::unique_ptr<PatternMatcher::Scratch> PatternMatcher::make_scratch() const {
+  std::unique_ptr<Scratch> made(new Scratch);
+  made->room_ = std::make_unique<Scratch::Room>();
+  made->room_->match = pcre2_match_data_create(32, nullptr);
+  PAGODA_CHECK(made->room_->match != nullptr, "no memory for a scan");
+  PAGODA_CHECK(hs_clone_scratch(state_->scratch, &made->room_->scan) == HS_SUCCESS, "no memory for a scan");
+  return made;
+}
+
 PatternMatcher::PatternMatcher() : state_(std::make_unique<State>()) {}
 PatternMatcher::~PatternMatcher() = default;
 
@@ -126,23 +144,21 @@ Result<std::unique_ptr<PatternMatcher>> PatternMatcher::create(std::vector<std::
   }
   state.first_mark = state.literals.size();
   for (const std::string_view mark : marks) state.literal(mark);
-  state.match_data = pcre2_match_data_create(32, nullptr);
   state.context = pcre2_match_context_create(nullptr);
-  if (state.match_data == nullptr || state.context == nullptr)
-    return fail(ErrorCode::kResourceExhausted, "no memory for the log scanner");
+  if (state.context == nullptr) return fail(ErrorCode::kResourceExhausted, "no memory for the log scanner");
   pcre2_set_match_limit(state.context, kMatchSteps);
   PAGODA_TRY(state.compile_literals());
   return made;
 }
 
-void PatternMatcher::scan(std::string_view block, std::vector<Hit>& hits) const {
+void PatternMatcher::scan(std::string_view block, Scratch& scratch, std::vector<Hit>& hits) const {
   hits.clear();
   const auto on_match = [](unsigned id, unsigned long long, unsigned long long to, unsigned, void* context) {
     static_cast<std::vector<Hit>*>(context)->push_back({id, to});
     return 0;
   };
-  hs_scan(state_->database, block.data(), static_cast<unsigned>(block.size()), 0, state_->scratch, on_match,
-          &hits);
+  hs_scan(state_->database, block.data(), static_cast<unsigned>(block.size()), 0, scratch.room_->scan,
+          on_match, &hits);
 }
 
 bool PatternMatcher::is_mark(uint32_t literal) const {
@@ -153,14 +169,14 @@ const std::vector<uint32_t>& PatternMatcher::rows_of(uint32_t literal) const {
   return state_->rows[literal];
 }
 
-bool PatternMatcher::match(uint32_t row, std::string_view line, Fields& fields) const {
+bool PatternMatcher::match(uint32_t row, std::string_view line, Scratch& scratch, Fields& fields) const {
   const Expression& expression = state_->expressions[row];
   if (expression.code == nullptr) return true;
   const int found = pcre2_match(expression.code, reinterpret_cast<PCRE2_SPTR>(line.data()), line.size(), 0, 0,
-                                state_->match_data, state_->context);
+                                scratch.room_->match, state_->context);
   if (found < 0) return false;
-  const PCRE2_SIZE* at = pcre2_get_ovector_pointer(state_->match_data);
-  const uint32_t pairs = pcre2_get_ovector_count(state_->match_data);
+  const PCRE2_SIZE* at = pcre2_get_ovector_pointer(scratch.room_->match);
+  const uint32_t pairs = pcre2_get_ovector_count(scratch.room_->match);
   for (const auto& [name, number] : expression.groups) {
     if (number >= pairs || at[2 * number] == PCRE2_UNSET) continue;
     fields.set(name, std::string(line.substr(at[2 * number], at[2 * number + 1] - at[2 * number])));

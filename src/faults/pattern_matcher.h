@@ -14,15 +14,30 @@
 
 namespace pagoda::faults {
 
-// Immutable after creation; one at a time may scan (it holds scratch memory).
+// Immutable after creation, and shared by threads: what a scan writes to is its own Scratch.
 class PatternMatcher {
  public:
+  // Room for one thread's scans and matches. It must not outlive its matcher.
+  class Scratch {
+   public:
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+   private:
+    friend class PatternMatcher;
+    Scratch() = default;
+    struct Room;
+    std::unique_ptr<Room> room_;
+  };
   // `marks` are further literals that only scan() reports: what begins an nvidia-smi output. Fails where the
   // CPU lacks SSSE3 (Hyperscan's floor).
   static Result<std::unique_ptr<PatternMatcher>> create(std::vector<std::string_view> marks);
   ~PatternMatcher();
   PatternMatcher(const PatternMatcher&) = delete;
   PatternMatcher& operator=(const PatternMatcher&) = delete;
+
+  std::unique_ptr<Scratch> make_scratch() const;
 
   // A literal ends at `end` bytes into the block. `literal` counts the distinct ones: those of patterns
   // first.
@@ -31,7 +46,7 @@ class PatternMatcher {
     uint64_t end = 0;
   };
   // Ascending by end. The blocks of one text must overlap by the longest literal or end at line ends.
-  void scan(std::string_view block, std::vector<Hit>& hits) const;
+  void scan(std::string_view block, Scratch& scratch, std::vector<Hit>& hits) const;
 
   bool is_mark(uint32_t literal) const;
   // Rows of the tables whose literal this is, in the tables' order: places in patterns().
@@ -39,7 +54,7 @@ class PatternMatcher {
 
   static std::span<const LogPattern> patterns();
   // Searches the row's expression in `line`; true when it is there, with its groups in `fields`.
-  bool match(uint32_t row, std::string_view line, Fields& fields) const;
+  bool match(uint32_t row, std::string_view line, Scratch& scratch, Fields& fields) const;
 
  private:
   PatternMatcher();

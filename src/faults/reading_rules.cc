@@ -202,7 +202,7 @@ class Judge {
   void memory() {
     const bool idle = value(kGpuUtilization) == 0;
     if (gpu_.processes == 0 && idle && value(kMemoryUsed) >= kHeldWithoutProcessMib &&
-        value(kMemoryUsed) >= 0.05 * value(kMemoryTotal))
+        value(kMemoryUsed) >= kHeldShare * value(kMemoryTotal))
       say("memory-without-process", gpu_[kMemoryUsed], {{"used", format("{:.0f}", value(kMemoryUsed))}});
   }
 

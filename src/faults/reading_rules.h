@@ -6,7 +6,7 @@
 #include <string>
 
 #include "faults/finding.h"
-#include "faults/gpu_readings.h"
+#include "faults/reported_readings.h"
 
 namespace pagoda::faults {
 
@@ -19,6 +19,9 @@ inline constexpr double kLowPerformanceState = 5;  // P5 and worse; P2 and P3 ar
 inline constexpr double kMostRetiredPages = 63;    // DCGM's limit
 inline constexpr double kMostRemappedRows = 512;   // DCGM's limit
 inline constexpr double kHeldWithoutProcessMib = 512;
+inline constexpr double kHeldShare = 0.05;             // of the memory, at least, to be worth a word
+inline constexpr double kNvlinkErrorsPerSecond = 100;  // CRC errors of one link: DCGM's limit
+inline constexpr double kFewReplays = 3;               // PCIe replays in a window that say nothing yet
 }  // namespace thresholds
 
 using EventSink = std::function<void(Event)>;

@@ -49,7 +49,9 @@ Json json_of(const Finding& finding, bool is_root) {
   return json;
 }
 
-Json json_of(const Story& story) {
+}  // namespace
+
+nlohmann::ordered_json story_as_json(const Story& story) {
   Json json;
   json["severity"] = name_of(story.severity);
   json["confidence"] = name_of(story.confidence);
@@ -65,14 +67,12 @@ Json json_of(const Story& story) {
   return json;
 }
 
-}  // namespace
-
 std::string report_as_json(const Report& report) {
   Json json;
   json["schema"] = kReportSchema;
   json["severity"] = name_of(report.severity());
   json["stories"] = Json::array();
-  for (const Story& story : report.stories) json["stories"].push_back(json_of(story));
+  for (const Story& story : report.stories) json["stories"].push_back(story_as_json(story));
   json["observations"] = Json::array();
   for (const Observation& seen : report.observations) {
     json["observations"].push_back(

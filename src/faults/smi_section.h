@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "faults/gpu_readings.h"
+#include "faults/reported_readings.h"
 
 namespace pagoda::faults {
 

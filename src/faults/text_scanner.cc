@@ -1,10 +1,8 @@
 #include "faults/text_scanner.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
-#include "faults/event_reader.h"
-#include "faults/evidence_text.h"
 #include "faults/newlines.h"
 #include "faults/reading_rules.h"
 
@@ -14,14 +12,13 @@ namespace {
 constexpr size_t kBlockBytes = size_t{1} << 20;
 constexpr size_t kLookaheadBytes = 4096;          // for sentences that go on in the next lines
 constexpr size_t kLongestLine = size_t{1} << 18;  // longer ones are read in pieces
-constexpr size_t kWindowBytes = 8192;             // of a line, around what was found in it
+constexpr size_t kSectionLineBytes = 8192;        // of a line of an nvidia-smi output
 constexpr size_t kMostGpusAtOnce = 64;            // of a series, before they are handed on
-constexpr int kMostJoinedLines = 6;
 
 }  // namespace
 
 TextScanner::TextScanner(const PatternMatcher& matcher, Records& records, std::string source_name)
-    : matcher_(matcher), records_(records) {
+    : blocks_(matcher), records_(records) {
   summary_.name = std::move(source_name);
 }
 
@@ -40,50 +37,61 @@ bool TextScanner::feed(std::string_view bytes) {
   const size_t limit = buffer_.size() - kLookaheadBytes;
   const size_t newline = buffer_.rfind('\n', limit);
   const bool has_line = newline != std::string::npos && newline + kLongestLine > limit;
-  read_block(has_line ? newline + 1 : limit);
+  put_block(has_line ? newline + 1 : limit, false);
   return true;
+}
+
+void TextScanner::put_block(size_t end, bool alone) {
+  if (blocks_.is_full()) read_next_block();
+  std::string rest = buffer_.substr(end);
+  blocks_.put({std::exchange(buffer_, std::move(rest)), end, {}}, alone);
 }
 
 void TextScanner::finish() {
   if (!kind_is_known_) kind_ = kind_of_text(buffer_);
   kind_is_known_ = true;
-  if (is_readable(kind_) && !buffer_.empty()) {
-    const bool open_line = buffer_.back() != '\n';
-    read_block(buffer_.size());
-    if (open_line) ++line_;
-  }
+  const bool open_line = !buffer_.empty() && buffer_.back() != '\n';
+  if (is_readable(kind_) && !buffer_.empty()) put_block(buffer_.size(), buffer_.size() < kBlockBytes);
+  read_all_blocks();
+  if (is_readable(kind_) && open_line) ++line_;
   end_section();
   summary_.lines = line_ - 1;
   if (kind_ == TextKind::kKernelLog || kind_ == TextKind::kJournal) records_.has_kernel_log = true;
 }
 
-void TextScanner::read_block(size_t end) {
-  const std::string_view block(buffer_.data(), end);
-  matcher_.scan(block, hits_);
-  size_t at = 0, hit = 0;
-  while (at < end) {
+// Puts the next recognised block into its place: outputs are read line by line, sentences become events.
+bool TextScanner::read_next_block() {
+  auto block = blocks_.take();
+  if (!block) return false;
+  const std::string_view own = std::string_view(block->text).substr(0, block->end);
+  auto line = block->recognised.lines.begin();
+  const auto last = block->recognised.lines.end();
+  size_t at = 0;
+  while (at < own.size()) {
     if (section_ != nullptr) {
-      at = read_section_line(at, end);
+      at = read_section_line(own, at);
       continue;
     }
-    while (hit < hits_.size() && hits_[hit].end <= at) ++hit;
-    if (hit == hits_.size()) break;
-    at = read_hit_line(block, at, hit);
+    while (line != last && line->begin < at) ++line;
+    if (line == last) break;
+    at = read_recognised(*block, at, *line);
   }
-  line_ += count_newlines(block.substr(at));
-  buffer_.erase(0, end);
+  line_ += count_newlines(own.substr(at));
+  return true;
 }
 
-size_t TextScanner::read_section_line(size_t from, size_t end) {
-  const size_t newline = std::min(buffer_.find('\n', from), end);
-  const std::string_view line =
-      std::string_view(buffer_).substr(from, std::min(newline - from, kWindowBytes));
-  if (!section_->take(line, line_)) {
+void TextScanner::read_all_blocks() {
+  while (read_next_block()) continue;
+}
+
+size_t TextScanner::read_section_line(std::string_view own, size_t from) {
+  const size_t newline = std::min(own.find('\n', from), own.size());
+  if (!section_->take(own.substr(from, std::min(newline - from, kSectionLineBytes)), line_)) {
     end_section();
     return from;
   }
   if (section_->is_series() && section_->snapshot.gpus.size() >= kMostGpusAtOnce) hand_on_snapshot();
-  if (newline == end) return end;
+  if (newline == own.size()) return newline;
   ++line_;
   return newline + 1;
 }
@@ -103,87 +111,36 @@ void TextScanner::end_section() {
   section_ = nullptr;
 }
 
-// Reads the line that holds the next hit; returns where the next line begins.
-size_t TextScanner::read_hit_line(std::string_view block, size_t from, size_t& hit) {
-  const size_t last_byte = hits_[hit].end - 1;
-  const size_t before = block.rfind('\n', last_byte);
-  const size_t begin = before == std::string_view::npos || before < from ? from : before + 1;
-  const size_t end = std::min(block.find('\n', last_byte), block.size());
-  line_ += count_newlines(block.substr(from, begin - from));
-  const std::string_view line = block.substr(begin, end - begin);
-  rows_.clear();
-  bool marked = false;
-  for (; hit < hits_.size() && hits_[hit].end <= end; ++hit) {
-    marked = marked || matcher_.is_mark(hits_[hit].literal);
-    const auto& rows = matcher_.rows_of(hits_[hit].literal);
-    rows_.insert(rows_.end(), rows.begin(), rows.end());
-  }
-  if (marked) section_ = begin_section(line.substr(0, kWindowBytes), line_);
-  if (section_ == nullptr && !rows_.empty()) read_line(line, last_byte - begin, end);
-  if (end == block.size()) return end;
+// Reads a recognised line; returns where the next line begins.
+size_t TextScanner::read_recognised(TextBlock& block, size_t from, RecognisedLine& line) {
+  const std::string_view own = std::string_view(block.text).substr(0, block.end);
+  line_ += count_newlines(own.substr(from, line.begin - from));
+  const std::string_view whole = own.substr(line.begin, line.end - line.begin);
+  if (line.marked) section_ = begin_section(whole.substr(0, kSectionLineBytes), line_);
+  if (section_ == nullptr && line.fault != nullptr) add_event(whole, line, block.recognised.keys[line.key]);
+  if (line.end == own.size()) return line.end;
   ++line_;
-  return end + 1;
+  return line.end + 1;
 }
 
-// The part of a very long line that surrounds what was found.
-std::string_view TextScanner::window_of(std::string_view line, size_t at) const {
-  if (line.size() <= kWindowBytes) return line;
-  return line.substr(at < kWindowBytes / 4 ? 0 : at - kWindowBytes / 4, kWindowBytes);
-}
-
-void TextScanner::read_line(std::string_view whole, size_t at, size_t line_end) {
-  std::sort(rows_.begin(), rows_.end());
-  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
-  std::string_view line = window_of(whole, at);
-  std::string clean;
-  if (line.find('\x1b') != std::string_view::npos) line = clean = without_escapes(line);
-  for (const uint32_t row : rows_) {
-    const LogPattern& pattern = PatternMatcher::patterns()[row];
-    Fields fields;
-    const bool found = pattern.wrapped ? matcher_.match(row, joined_sentence(line, line_end), fields)
-                                       : matcher_.match(row, line, fields);
-    if (!found) continue;
-    const FaultRow* fault = read_event(pattern, fields);
-    if (fault == nullptr) continue;
-    add_event(fault, std::move(fields), line);
-    return;
+void TextScanner::add_event(std::string_view whole, RecognisedLine& line, std::string_view key) {
+  const bool has_boot_clock = line.when.clock == LineTime::Clock::kBoot;
+  if (has_boot_clock) {
+    if (line.when.seconds + 30 < boot_seconds_) ++boot_;
+    boot_seconds_ = line.when.seconds;
+    line.when.boot = boot_;
   }
-}
-
-// "NVRM: The NVIDIA GPU … \nNVRM: installed in this system is …" as one sentence.
-std::string TextScanner::joined_sentence(std::string_view line, size_t line_end) const {
-  std::string sentence(line);
-  const std::string_view text(buffer_);
-  for (int joined = 0; joined < kMostJoinedLines && line_end < text.size(); ++joined) {
-    const size_t begin = line_end + 1;
-    if (begin >= text.size()) break;
-    line_end = std::min(text.find('\n', begin), text.size());
-    const std::string_view next = text.substr(begin, std::min<size_t>(line_end - begin, 400));
-    const size_t mark = next.substr(0, 160).find("NVRM:");
-    if (mark == std::string_view::npos) break;
-    sentence += ' ';
-    sentence += trimmed(next.substr(mark + 5));
-  }
-  return sentence;
-}
-
-void TextScanner::add_event(const FaultRow* fault, Fields fields, std::string_view line) {
-  Event event;
-  event.fault = fault;
-  event.fields = std::move(fields);
-  event.when = time_of_line(line);
-  if (event.when.clock == LineTime::Clock::kBoot) {
-    if (event.when.seconds + 30 < boot_seconds_) ++boot_;
-    boot_seconds_ = event.when.seconds;
-    event.when.boot = boot_;
-  }
-  event.evidence = {summary_.name, line_, std::string(event.when.text), evidence_text(line)};
-  event.when.text = {};
-  if (event.when.clock == LineTime::Clock::kBoot || line.find("NVRM:") != std::string_view::npos) {
+  if (line.only_counted) return records_.events.count_one_more(key);
+  if (has_boot_clock || whole.find("NVRM:") != std::string_view::npos) {
     records_.has_kernel_log = true;
     note_kind("kernel log");
   }
-  records_.events.add(std::move(event));
+  Event event;
+  event.fault = line.fault;
+  event.fields = std::move(line.fields);
+  event.evidence = {summary_.name, line_, std::move(line.time), std::move(line.evidence)};
+  event.when = line.when;
+  records_.events.add(std::move(event), key);
 }
 
 void TextScanner::note_kind(std::string_view kind) {

@@ -1,5 +1,5 @@
 // Reads one source as it streams by: sentences of logs become events, outputs of nvidia-smi become readings.
-// Memory does not grow with the source.
+// Memory does not grow with the source. A long one is read by several threads (block_pipeline.h).
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "faults/block_pipeline.h"
 #include "faults/event_log.h"
 #include "faults/finding.h"
 #include "faults/machine_record.h"
@@ -35,28 +36,25 @@ class TextScanner {
   SourceSummary summary() const;
 
  private:
-  void read_block(size_t end);
-  size_t read_section_line(size_t from, size_t end);
+  void put_block(size_t end, bool alone);
+  bool read_next_block();
+  void read_all_blocks();
+  size_t read_section_line(std::string_view own, size_t from);
   void end_section();
   void hand_on_snapshot();
-  size_t read_hit_line(std::string_view block, size_t from, size_t& hit);
-  void read_line(std::string_view line, size_t first_hit_at, size_t line_end);
-  std::string joined_sentence(std::string_view line, size_t line_end) const;
-  void add_event(const FaultRow* fault, Fields fields, std::string_view line);
+  size_t read_recognised(TextBlock& block, size_t from, RecognisedLine& line);
+  void add_event(std::string_view whole, RecognisedLine& line, std::string_view key);
   void note_kind(std::string_view kind);
-  std::string_view window_of(std::string_view line, size_t at) const;
 
-  const PatternMatcher& matcher_;
+  BlockPipeline blocks_;
   Records& records_;
   SourceSummary summary_;
   TextKind kind_ = TextKind::kEmpty;
   bool kind_is_known_ = false;
   std::vector<std::string> kinds_;
-  std::string buffer_;
-  int64_t line_ = 1;  // number of the line that begins the unread part
+  std::string buffer_;  // not yet in a block
+  int64_t line_ = 1;    // number of the line that begins the unread part
   std::unique_ptr<SmiSection> section_;
-  std::vector<PatternMatcher::Hit> hits_;
-  std::vector<uint32_t> rows_;
   double boot_seconds_ = 0;
   int boot_ = 0;
 };

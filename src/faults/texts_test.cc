@@ -47,13 +47,17 @@ TEST(DriverFacts, LeastDriversAndGenerations) {
   EXPECT_EQ(least_driver_of_cuda("12.7"), "560.28.03");
   EXPECT_EQ(least_driver_of_cuda("11.8"), "520.61.05");
   EXPECT_FALSE(least_driver_of_cuda("99.1"));
-  EXPECT_LT(compare_versions("550.54.14", "550.100"), 0);
-  EXPECT_EQ(compare_versions("12.4", "12.4.0"), 0);
   EXPECT_EQ(name_of_device(0x1db1), "V100 (Volta)");
-  EXPECT_EQ(name_of_device(0x2330), "a Hopper GPU (10de:2330)");
-  EXPECT_EQ(name_of_device(0x20b2), "an Ampere GPU (10de:20b2)");
+  EXPECT_EQ(name_of_device(0x2330), "H100 80GB HBM3 (Hopper)");
+  EXPECT_EQ(name_of_device(0x20f3), "an Ampere GPU (10de:20f3)");
   EXPECT_EQ(name_of_device(0x0001), "the GPU 10de:0001");
+  EXPECT_EQ(name_of_device(0x1b06), "GeForce GTX 1080 Ti (Pascal)");
+  EXPECT_EQ(last_branch_of_device(0x102d), "470");
+  EXPECT_EQ(last_branch_of_device(0x1db1), "580");
+  EXPECT_EQ(last_branch_of_device(0x2330), "");
   EXPECT_EQ(least_cuda_of_capability("sm_121"), "12.9");
+  EXPECT_EQ(least_cuda_of_capability("sm_70"), "9.0");
+  EXPECT_FALSE(least_cuda_of_capability("sm_999"));
 }
 
 TEST(EvidenceText, IsFitToBeShown) {

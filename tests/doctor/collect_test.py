@@ -6,6 +6,7 @@ import tarfile
 import tempfile
 
 from doctor import examine
+from simulated import SimulatedMachine
 
 PROGRAM = sys.argv[1]
 # Written in pieces, so that nobody's scanner takes this file for a leak.
@@ -28,8 +29,26 @@ def run(*arguments):
     return subprocess.run([PROGRAM, "doctor", *map(str, arguments)], capture_output=True, timeout=60)
 
 
+def live_data(faults):
+    """What the GPUs say is in it, by our own smi where there is no nvidia-smi."""
+    with SimulatedMachine(PROGRAM, "bad-memory") as machine:
+        bundle = pathlib.Path(machine.folder.name) / "bundle.tar.gz"
+        done = subprocess.run(machine.command("--window", "0.2", "--collect", str(bundle)), env=machine.environment, capture_output=True,
+                              timeout=120)
+        if done.returncode != 2 or not bundle.exists():
+            faults.append(f"simulated: exit {done.returncode}: {done.stderr.decode()}")
+            return
+        with tarfile.open(bundle) as archive:
+            texts = {member.name: archive.extractfile(member).read().decode() for member in archive}
+    for name, words in (("nvidia-smi-q.txt", "NVIDIA H100 80GB HBM3"), ("nvidia-smi.txt", "| NVIDIA-SMI"), ("nvidia-smi-L.txt", "GPU 0: NVIDIA"),
+                        ("report.json", "recovery-action"), ("nvidia-smi-nvlink-s.txt", "Link 0")):
+        if words not in texts.get(name, ""):
+            faults.append(f"simulated: no '{words}' in {name}: {texts.get(name, 'no such file')[:300]}")
+
+
 def main():
     faults = []
+    live_data(faults)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "serve.log").write_text(LOG)

@@ -1,4 +1,4 @@
-#include "faults/gpu_readings.h"
+#include "faults/reported_readings.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,6 @@
-// What one output says of one GPU, whatever its form: table, -q, CSV, dmon, or NVML itself. Every reading may
-// be absent, and absent is neither zero nor healthy.
+// What one report says of one GPU, whatever its form: table, -q, CSV, dmon, or NVML itself (live_readings.h
+// makes one from the driver floor's typed snapshot). Each reading keeps the line that says it: the evidence.
+// Every reading may be absent, and absent is neither zero nor healthy.
 #pragma once
 
 #include <array>
@@ -51,6 +52,13 @@ enum class Quantity {
   kRecoveryAction,  // text
   kFabricState,     // text
   kFabricStatus,    // text
+  // Profiling, where the GPU has it (GPM): percent of time or of the peak, over the time between two samples.
+  kGraphicsActivity,
+  kSmActivity,
+  kSmOccupancy,
+  kTensorActivity,
+  kDramActivity,
+  kPcieFromHost,  // MB/s
   kCount,
 };
 
