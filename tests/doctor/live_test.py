@@ -145,7 +145,8 @@ def events(faults):
     if found != [["xid-79", "gpu-lost"]]:
         faults.append(f"XID 79 while looking: {found}")
     for xid, severity in ((48, "fault"), (63, "warning"), (13, "warning")):
-        scenario = ONE.format(f"{{model: h100, xids: [{", ".join(f"{{at_s: {at}, xid: {xid}}}" for at in (1, 2, 3, 4))}]}}")
+        events = ", ".join(f"{{at_s: {at}, xid: {xid}}}" for at in (1, 2, 3, 4))
+        scenario = ONE.format(f"{{model: h100, xids: [{events}]}}")
         with SimulatedMachine(PROGRAM, scenario) as machine:
             machine.begin(0)
             report = machine.examine(window="3")  # one of them falls into it, however slowly the program starts
