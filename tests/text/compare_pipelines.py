@@ -8,6 +8,7 @@ import argparse
 import random
 import sys
 import tempfile
+import unicodedata
 from pathlib import Path
 
 import reference_package
@@ -131,7 +132,7 @@ def whole_words(texts, pre_tokenizer, normalizer=None):
     tokenizer.pre_tokenizer = pre_tokenizer
     if normalizer is not None:
         tokenizer.normalizer = normalizer
-    tokenizer.train_from_iterator(texts, trainers.WordLevelTrainer(vocab_size=4000, special_tokens=BERT_SPECIAL,
+    tokenizer.train_from_iterator(texts, trainers.WordLevelTrainer(vocab_size=40000, special_tokens=BERT_SPECIAL,
                                                                    show_progress=False))
     return tokenizer
 
@@ -165,7 +166,7 @@ def sentence_piece_charsmap(texts, folder):
         return None
     sample = folder / "sample.txt"
     sample.write_text("\n".join(" ".join(text.split()) for text in texts[:80]), "utf-8")
-    sentencepiece.SentencePieceTrainer.train(input=str(sample), model_prefix=str(folder / "spm"), vocab_size=400,
+    sentencepiece.SentencePieceTrainer.train(input=str(sample), model_prefix=str(folder / "spm"), vocab_size=4000,
                                              model_type="unigram", minloglevel=2, hard_vocab_limit=False)
     return charsmap_of((folder / "spm.model").read_bytes())
 
@@ -248,6 +249,9 @@ def compare(program, name, path, scale):
     reference.no_padding()
     special = [token.content for token in reference.get_added_tokens_decoder().values()]
     texts = corpus.texts(special, scale)
+    if "Split" in name:
+        # A regular expression knows the characters of its library's Unicode: the reference's is newer than PCRE2's 14.
+        texts = [text for text in texts if not any(unicodedata.category(character) == "Cn" for character in text)]
     wrong = 0
     for add_special, plain_special in ((False, False), (True, False), (False, True)):
         chosen = texts if not plain_special and not add_special else texts[::10]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares our reading of tokenizer.model with the package `sentencepiece`: models of byte pairs and of unigrams, trained
+"""Compares our reading of tokenizer.model with the package `sentencepiece`: a model of byte pairs, trained
 here, on the texts of corpus.py.
 
     compare_sentence_piece.py ENCODE_TEXTS
@@ -20,8 +20,6 @@ import encoder
 MODELS = {
     "byte pairs, as Llama 2": {"model_type": "bpe", "normalization_rule_name": "identity", "byte_fallback": True,
                                "remove_extra_whitespaces": False},
-    "unigrams": {"model_type": "unigram"},
-    "unigrams, bytes, no space in front": {"model_type": "unigram", "byte_fallback": True, "add_dummy_prefix": False},
 }
 
 
@@ -43,7 +41,7 @@ def main():
             path = train(folder, settings)
             reference = sentencepiece.SentencePieceProcessor(model_file=path)
             theirs = reference.encode(texts, num_threads=2)
-            ours, told = encoder.encode(sys.argv[1], path, [text.encode() for text in texts])
+            ours, told = encoder.encode(sys.argv[1], path, [text.encode() for text in texts], True)
             differ = [i for i, (mine, wanted) in enumerate(zip(ours, theirs)) if mine[0] != wanted]
             for i in differ[:3]:
                 at = next(k for k, pair in enumerate(zip(ours[i][0] + [-1], theirs[i] + [-1])) if pair[0] != pair[1])

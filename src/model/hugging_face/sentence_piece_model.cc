@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "base/base64.h"
 #include "base/format.h"
-#include "model/hugging_face/tokenizer_pipeline.h"
 
 namespace pagoda::model {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581
 enum ModelType : uint64_t { kUnigram = 1, kBytePairs = 2 };
-enum PieceType : int64_t { kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5 };
+constexpr int64_t kUnused = 5;  // a piece's type; GGUF has the same numbers
 
 Unexpected corrupt() {
   return fail(ErrorCode::kCorruptData, "tokenizer.model is no SentencePiece model, or it is cut off");
@@ -84,8 +78,10 @@ class Translation {
     }));
     if (pieces_.empty()) return corrupt();
     if (kind_ == kBytePairs) return give_byte_pairs();
-    if (kind_ == kUnigram) return give_unigrams();
-    return fail(ErrorCode::kUnsupported, "tokenizer.model: only byte pairs and unigrams are supported");
+    return fail(
+        ErrorCode::kUnsupported,
+        "tokenizer.model: only byte pairs are read in this form; bring the tokenizer.json, which "
+        "transformers writes beside it: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)");
   }
 
  private:
@@ -109,7 +105,6 @@ class Translation {
   Status read_trainer(std::string_view message) {
     return for_each_field(message, [&](const Field& field) -> Status {
       if (field.id == 3) kind_ = field.number;
-      if (field.id == 35) byte_fallback_ = field.number != 0;
       return {};
     });
   }
@@ -150,44 +145,12 @@ class Translation {
     return {};
   }
 
-  Status give_unigrams() {
-    Json vocab = Json::array(), added = Json::array();
-    int64_t unknown = -1;
-    for (size_t id = 0; id < pieces_.size(); ++id) {
-      const Piece& piece = pieces_[id];
-      vocab.push_back({piece.text, static_cast<double>(piece.score)});
-      if (piece.type == kUnknown) unknown = static_cast<int64_t>(id);
-      if (piece.type != kControl && piece.type != kUserDefined) continue;
-      added.push_back(
-          {{"id", id}, {"content", piece.text}, {"special", piece.type == kControl}, {"normalized", false}});
-    }
-    Json steps = Json::array();
-    if (!charsmap_.empty())
-      steps.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", encode_base64(charsmap_)}});
-    if (removes_spaces_) {
-      steps.push_back({{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}});
-      steps.push_back({{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}});
-    }
-    const Json mark = {{"type", "Metaspace"},
-                       {"replacement", kSpace},
-                       {"prepend_scheme", space_in_front_ ? "always" : "never"},
-                       {"split", true}};
-    const Json file = {
-        {"added_tokens", added},
-        {"normalizer", {{"type", "Sequence"}, {"normalizers", steps}}},
-        {"pre_tokenizer", mark},
-        {"decoder", mark},
-        {"model",
-         {{"type", "Unigram"}, {"unk_id", unknown}, {"byte_fallback", byte_fallback_}, {"vocab", vocab}}}};
-    return keep_tokenizer_json(file, vocabulary_, texts_, metadata_);
-  }
-
   const int64_t vocabulary_;
   TextStore& texts_;
   WeightMetadata& metadata_;
   std::vector<Piece> pieces_;
   uint64_t kind_ = kUnigram;
-  bool byte_fallback_ = false, space_in_front_ = true, removes_spaces_ = true;
+  bool space_in_front_ = true, removes_spaces_ = true;
   std::string charsmap_;
 };
 

@@ -11,8 +11,8 @@
 
 namespace pagoda::model {
 
-// A model of byte pairs becomes the tokenizer "llama", one of unigrams a tokenizer.json for text/pipeline.
-// kUnsupported: other kinds, and byte pairs behind rules of normalisation. kCorruptData: not such a file.
+// A model of byte pairs becomes the tokenizer "llama". kUnsupported: other kinds, and byte pairs behind rules
+// of normalisation. kCorruptData: not such a file.
 Status read_sentence_piece_model(std::string_view bytes, int64_t vocabulary, TextStore& texts,
                                  WeightMetadata& metadata);
 

@@ -19,8 +19,8 @@ constexpr double kUnknownPenalty = 10;  // below the least probable piece
 // off in the last place. Which of two cuts of equal probability wins hangs on it.
 double as_the_reference_reads(double value) {
   char text[40];
-  const char* end =
-      std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific).ptr;
+  char* end = std::to_chars(text, text + sizeof text - 1, std::abs(value), std::chars_format::scientific).ptr;
+  *end = '\0';
   uint64_t digits = 0;
   int exponent = 0;
   const char* at = text;
